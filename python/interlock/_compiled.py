@@ -1,0 +1,235 @@
+"""What every compiled spec has in common: frozen, comparable by content, picklable, readable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Self, cast
+
+from interlock import _core
+from interlock.errors import ConfigError, Problem, SpecInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from interlock.typing import JSON, Limits
+
+__all__ = ["CompiledSpec", "plain_problems", "refuse", "unknown_fields"]
+
+_PICKLE_FORMAT = 1
+_RESTORED_LIMIT = 256
+_restored: dict[tuple[type, str], object] = {}
+
+
+class CompiledSpec:
+    """A spec compiled once and evaluated many times.
+
+    Immutable, safe to share between threads, equal and hashed by content, picklable (it pickles
+    its spec and compiles again, once per process).
+    """
+
+    __slots__ = ("__weakref__", "_fingerprint", "_limits", "_rules", "_spec", "_warnings")
+
+    tool: ClassVar[str]
+    """The name of the tool in data."""
+    spec_fields: ClassVar[tuple[str, ...]]
+    """The fields of a spec, the first of which holds its list of checks, arms or rows."""
+
+    _rules: _core.RuleSet
+    _spec: dict[str, JSON]
+    _limits: dict[str, int]
+    _warnings: tuple[Problem, ...]
+    _fingerprint: str | None
+
+    def _freeze(
+        self,
+        rules: _core.RuleSet,
+        spec: dict[str, JSON],
+        limits: Limits | None,
+        warnings: tuple[Problem, ...],
+    ) -> None:
+        """Set the parts that every compiled spec has."""
+        self._set("_rules", rules)
+        self._set("_spec", spec)
+        self._set("_limits", dict(limits or {}))
+        self._set("_warnings", warnings)
+        self._set("_fingerprint", None)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a compiled spec does not change."""
+        message = f"{type(self).__name__} is frozen: {name} cannot be set; compile another"
+        raise AttributeError(message)
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: a compiled spec does not change."""
+        message = f"{type(self).__name__} is frozen: {name} cannot be deleted"
+        raise AttributeError(message)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (64 hexadecimal digits) of the spec's canonical form and its limits."""
+        if self._fingerprint is None:
+            whole = {"tool": self.tool, "spec": self._spec, "limits": self._limits}
+            self._set("_fingerprint", _core.fingerprint(whole))
+        return cast("str", self._fingerprint)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.fingerprint == cast("CompiledSpec", other).fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        counted = self.spec_fields[0]
+        entries = cast("list[JSON]", self._spec[counted])
+        return f"<{type(self).__name__} {counted}={len(entries)} {self.fingerprint[:16]}>"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = (_PICKLE_FORMAT, type(self), self.to_spec(), dict(self._limits), self.fingerprint)
+        return _restore, state
+
+    def to_spec(self) -> dict[str, JSON]:
+        """Return the spec as plain data of the caller's own, without the tool's name."""
+        return cast("dict[str, JSON]", _core.plain(self._spec))
+
+    @classmethod
+    def from_spec(
+        cls,
+        spec: Mapping[str, object] | str | PathLike[str],
+        *,
+        strict: bool = False,
+        limits: Limits | None = None,
+    ) -> Self:
+        """Compile a spec given as a mapping, or read from a YAML or JSON file.
+
+        Args:
+            spec: The mapping, or the path of a file. A `tool` field must name this tool.
+            strict: Whether a broken check refuses the spec too. Files are strict on the command
+                line and lenient here.
+            limits: Limits to lower or raise, by name.
+
+        Raises:
+            SpecInvalid: With every problem found.
+        """
+        fields = dict(_read(spec))
+        named = fields.pop("tool", cls.tool)
+        problems = unknown_fields(fields, cls.spec_fields)
+        if named != cls.tool:
+            message = f'must be "{cls.tool}" here'
+            problems.append(Problem("spec/unknown-choice", "tool", _core.preview(named), message))
+        entries = fields.pop(cls.spec_fields[0], None)
+        if entries is None:
+            problems.append(Problem("spec/missing-field", cls.spec_fields[0], None, "is required"))
+        try:
+            compiled = cls._from_fields(entries, fields, strict=strict, limits=limits)
+        except ConfigError as error:
+            named_already = {problem.field for problem in problems}
+            problems += [found for found in error.problems if found.field not in named_already]
+            raise SpecInvalid(tuple(problems)) from None
+        refuse(problems)
+        return compiled
+
+    @classmethod
+    def _from_fields(
+        cls, entries: object, fields: dict[str, object], *, strict: bool, limits: Limits | None
+    ) -> Self:
+        """Compile from the fields of a spec; the first one apart."""
+        raise NotImplementedError
+
+    @classmethod
+    def lint(
+        cls, spec: Mapping[str, object] | str | PathLike[str], *, limits: Limits | None = None
+    ) -> tuple[Problem, ...]:
+        """Return every fault and warning of a spec; nothing is raised for a faulty one."""
+        try:
+            compiled = cls.from_spec(spec, strict=True, limits=limits)
+        except ConfigError as error:
+            return error.problems
+        return compiled.warnings
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What was found and did not refuse the spec: broken checks, operands that are not read."""
+        return self._warnings
+
+    @classmethod
+    def json_schema(cls) -> dict[str, JSON]:
+        """Return the JSON Schema (2020-12) of a spec of this tool."""
+        from interlock.tools import _schema
+
+        return _schema.spec(cls.tool)
+
+
+def _read(spec: Mapping[str, object] | str | PathLike[str]) -> Mapping[str, object]:
+    from collections.abc import Mapping as AnyMapping
+
+    if isinstance(spec, AnyMapping):
+        return cast("Mapping[str, object]", spec)
+    from interlock.spec import load
+
+    return load(spec).fields
+
+
+def _restore(
+    version: int,
+    cls: type[CompiledSpec],
+    spec: dict[str, JSON],
+    limits: dict[str, int],
+    fingerprint: str,
+) -> object:
+    """Compile a pickled spec, once per process however often it is unpickled."""
+    if version > _PICKLE_FORMAT:
+        message = (
+            f"pickled by a newer interlock (format {version}, this one reads {_PICKLE_FORMAT})"
+        )
+        raise SpecInvalid((Problem("spec/unreadable", "pickle", None, message),))
+    key = (cls, fingerprint)
+    if key not in _restored:
+        if len(_restored) >= _RESTORED_LIMIT:
+            _restored.pop(next(iter(_restored)), None)
+        _restored[key] = cls.from_spec(spec, limits=limits)
+    return _restored[key]
+
+
+def unknown_fields(
+    fields: Mapping[str, object], known: Sequence[str], place: str = ""
+) -> list[Problem]:
+    """List the fields that are not of the vocabulary, with the nearest name.
+
+    `place` is what stands before a field's name, such as `otherwise.`.
+    """
+    problems: list[Problem] = []
+    for name, value in fields.items():
+        if name in known:
+            continue
+        near = _core.nearest(str(name), list(known))
+        hint = f'; did you mean "{near}"?' if near else ""
+        message = f"unknown field{hint} (known: {', '.join(known)})"
+        shown = _core.preview(value)
+        field = f"{place}{str(name)[:60]}"
+        problems.append(Problem("spec/unknown-field", field, shown, message))
+    return problems
+
+
+def refuse(problems: Sequence[Problem]) -> None:
+    """Raise with everything found when any of it is more than a warning."""
+    if any(not problem.is_warning for problem in problems):
+        raise SpecInvalid(tuple(problems))
+
+
+def plain_problems(value: object, field: str) -> tuple[JSON, tuple[Problem, ...]]:
+    """Copy a value to plain data, or say what JSON cannot hold."""
+    try:
+        return cast("JSON", _core.plain(value, field)), ()
+    except ConfigError as error:
+        return None, error.problems

@@ -1,0 +1,156 @@
+"""The engine: conditions, patterns, formats, canonical form. Not public but for `Json`, `Pattern`."""
+
+from collections.abc import Mapping
+from typing import Self, final
+
+from interlock.errors import Problem
+from interlock.typing import JSON
+
+__version__: str
+
+@final
+class Json:
+    """A record as parsed JSON text (RFC 8259).
+
+    Parsed once, read as often as needed; takes the place of a record everywhere. The last of a
+    repeated key counts; a number with a fraction or exponent is a float, one without an integer of
+    any size; a lone surrogate half in an escape is kept; any nesting is read.
+
+    Args:
+        text: `bytes` in UTF-8, or `str`.
+        unique_keys: Whether a repeated key is refused.
+
+    Raises:
+        InputInvalid: Where the text is no JSON, with line and column.
+    """
+
+    def __new__(cls, text: bytes | str, /, *, unique_keys: bool = False) -> Self: ...
+    def to_python(self) -> JSON:
+        """Return the value as plain Python data; nesting beyond 128 is a `ConfigError`."""
+
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: object) -> Self: ...
+
+@final
+class Pattern:
+    """An ECMAScript pattern, compiled to run in time linear in the text.
+
+    Means what `new RegExp(source, flags).test(text)` answers on a fresh object.
+
+    Args:
+        source: The pattern, without slashes; at most 10,000 characters.
+        flags: Letters of `d g i m s u v y`; `g` and `d` change nothing.
+        limits: Limits to lower or raise, by name.
+
+    Raises:
+        PatternInvalid: It is not ECMAScript.
+        PatternUnsupported: It is ECMAScript that is not run here.
+        PatternTooLarge: It is over a size limit.
+    """
+
+    def __new__(
+        cls, source: str, flags: str | None = None, *, limits: Mapping[str, int] | None = None
+    ) -> Self: ...
+    def test(self, text: str) -> bool:
+        """Say whether the pattern is found in a text.
+
+        Raises:
+            PatternUnsupported: The text is over 8 MiB, or the pattern has `^` or `$` with the flag
+                `m` and the text has CR, U+2028 or U+2029.
+        """
+
+    @property
+    def source(self) -> str:
+        """The pattern as it was given."""
+
+    @property
+    def flags(self) -> str:
+        """The flags as they were given."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: object) -> Self: ...
+
+@final
+class RuleSet:
+    """N condition lists, compiled."""
+
+    def first(self, value: object) -> int:
+        """The position of the first list that holds; -1 for none; -2 - n when list n is undecided."""
+
+    def all(self, value: object) -> list[int]:
+        """What each list says: 1 holds, 0 does not, -1 undecided."""
+
+    def verdict(self, value: object, rule: int = 0, any: bool | None = None) -> int:
+        """What one list says, as in `all`; `any` replaces its own match."""
+
+    def report(
+        self, value: object, rule: int = 0
+    ) -> list[tuple[str, str, bool, bool, str | None, str | None, str]]:
+        """Every check of one list: path, op, ok, undetermined, actual, expected, reason."""
+
+    def requirement(self, rule: int) -> tuple[int, bool] | None:
+        """How many checks a list has, and whether one of them is enough."""
+
+    def names(self) -> list[str | None]:
+        """The names of the lists in order."""
+
+    def sizes(self) -> tuple[int, int]:
+        """Distinct paths and distinct predicates."""
+
+    def __len__(self) -> int: ...
+
+_Compiled = tuple[RuleSet | None, tuple[Problem, ...], tuple[Problem, ...]]
+
+def compile_rules(
+    rules: object,
+    *,
+    field: str,
+    label: str,
+    extra: list[str],
+    limits: Mapping[str, int] | None = None,
+) -> _Compiled:
+    """Compiles `[{label, when, match?, …}]`: the set or nothing, the problems, the faults of checks."""
+
+def compile_checks(
+    checks: object, *, field: str, limits: Mapping[str, int] | None = None
+) -> _Compiled:
+    """Compiles one list of checks: the set or nothing, the problems, the faults of checks."""
+
+def canonical(value: object) -> str:
+    """The canonical form (RFC 8785) of a value."""
+
+def digest(value: object, length: int = 64) -> str:
+    """The first hexadecimal digits of the SHA-256 of the canonical form."""
+
+def fingerprint(value: object, length: int = 64) -> str:
+    """As `digest`, also for values without a canonical form (NaN, lone halves)."""
+
+def preview(value: object, limit: int = 80) -> str:
+    """A one-line preview of a value."""
+
+def plain(value: object, /, field: str = "value") -> JSON:
+    """Copies a value whole; scalars stay the objects they are."""
+
+def resolve(value: object, path: str) -> tuple[bool, object, str | None]:
+    """Where a path leads: whether anything is there, the value, and where it stopped."""
+
+def find_format(text: str, name: str) -> tuple[str, bool | None] | None:
+    """Whether a text is of a named format: the format's summary, and the answer (`None`: cannot be
+    told); nothing for a format that does not exist."""
+
+def ops() -> list[tuple[str, str, str]]:
+    """Every op: name, what it takes, when it holds."""
+
+def formats() -> list[tuple[str, str]]:
+    """Every format: name and accepted subset."""
+
+def codes() -> list[tuple[str, str]]:
+    """Every code of the catalogue of faults: slug and meaning."""
+
+def limits() -> dict[str, int]:
+    """The default limits by name."""
+
+def nearest(name: str, known: list[str]) -> str | None:
+    """The nearest of the known names, when one is near enough to be meant."""

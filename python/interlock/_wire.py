@@ -1,0 +1,39 @@
+"""The wire form: what a result looks like as data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interlock.typing import JSON
+
+__all__ = ["WireForm", "to_json"]
+
+
+class WireForm:
+    """A result that knows its wire form: camelCase keys, absent where nothing is."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the wire form."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """Return the wire form as one line of JSON."""
+        return to_json(self.to_dict())
+
+
+def to_json(wire: JSON) -> str:
+    """Write data as one line of compact JSON; a `Decimal` as the number it is."""
+    import json
+    from decimal import Decimal
+
+    def number(value: object) -> object:
+        if isinstance(value, Decimal):
+            whole = value == value.to_integral_value()
+            return int(value) if whole else float(value)
+        message = f"{type(value).__name__} is not a JSON value"
+        raise TypeError(message)
+
+    return json.dumps(wire, ensure_ascii=False, separators=(",", ":"), default=number)

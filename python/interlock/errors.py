@@ -1,0 +1,109 @@
+"""The errors of interlock: a small tree, each naming what is wrong, where, and what to write.
+
+    InterlockError
+    ├── ConfigError (also a ValueError): carries every problem found
+    │   ├── InputInvalid     input of a model-facing call, or text that is no JSON
+    │   ├── SpecInvalid      a spec of a tool or a list of checks
+    │   ├── PathInvalid      a malformed path
+    │   └── PatternError
+    │       ├── PatternInvalid       not ECMAScript
+    │       ├── PatternUnsupported   ECMAScript that is not run in linear time here
+    │       └── PatternTooLarge      over a size limit
+    └── Undetermined         a yes-or-no answer was asked for and there is none
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = [
+    "ConfigError",
+    "InputInvalid",
+    "InterlockError",
+    "PathInvalid",
+    "PatternError",
+    "PatternInvalid",
+    "PatternTooLarge",
+    "PatternUnsupported",
+    "Problem",
+    "SpecInvalid",
+    "Undetermined",
+]
+
+
+class Problem(NamedTuple):
+    """One fault of an input.
+
+    Attributes:
+        code: Its stable entry in the catalogue, such as `spec/unknown-op`.
+        field: Where, as a path into the input, such as `arms[2].when[0].op`.
+        value: A one-line preview of what stands there; None where nothing does.
+        message: What is wrong and what to write instead.
+    """
+
+    code: str
+    field: str
+    value: str | None
+    message: str
+
+    def __str__(self) -> str:
+        """`field: value: message [code]`."""
+        shown = "" if self.value is None else f" {self.value}:"
+        return f"{self.field}:{shown} {self.message} [{self.code}]"
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it only warns."""
+        return self.code.startswith("lint/")
+
+
+class InterlockError(Exception):
+    """The root of every error that interlock raises on purpose."""
+
+
+class ConfigError(InterlockError, ValueError):
+    """An input that is refused, with every problem found in it."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        """Take the problems, at least one."""
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        """One problem on one line, several below each other."""
+        if len(self.problems) == 1:
+            return str(self.problems[0])
+        lines = [f"{len(self.problems)} problems:", *(f"  {problem}" for problem in self.problems)]
+        return "\n".join(lines)
+
+
+class InputInvalid(ConfigError):
+    """The input of a model-facing call, or text that is no JSON."""
+
+
+class SpecInvalid(ConfigError):
+    """A spec that cannot be compiled."""
+
+
+class PathInvalid(ConfigError):
+    """A malformed path."""
+
+
+class PatternError(ConfigError):
+    """A pattern that is not run."""
+
+
+class PatternInvalid(PatternError):
+    """A pattern that is not ECMAScript."""
+
+
+class PatternUnsupported(PatternError):
+    """A pattern or text that is valid but not run in linear time here."""
+
+
+class PatternTooLarge(PatternError):
+    """A pattern over a size limit."""
+
+
+class Undetermined(InterlockError):
+    """A yes-or-no answer was asked for and there is none; the text says why."""

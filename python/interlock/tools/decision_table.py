@@ -1,0 +1,324 @@
+"""DecisionTable: what the policy says (hit policies of DMN 1.3 section 8.2.8, a subset)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Self, cast
+
+from interlock import _core
+from interlock._compiled import CompiledSpec, plain_problems, refuse
+from interlock._wire import WireForm
+from interlock.errors import Problem
+from interlock.tools._rules import RuleReport, rule_reports, undecided
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from decimal import Decimal
+
+    from interlock.typing import JSON, Limits, Policy
+
+__all__ = ["DecisionTable", "TableResult", "decision_table"]
+
+_POLICIES = ("first", "unique", "priority", "collect")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableResult(WireForm):
+    """What a table says of a record.
+
+    Attributes:
+        ok: False when rows conflict or one is undecided; a plain miss is ok.
+        matched: Whether a row or `otherwise` answers.
+        policy: The table's hit policy.
+        version: The table's version; None when it has none.
+        matched_ids: The rows that hold, in declared order; under `first` the one that decided.
+        outputs: The outputs; under `collect` a list of them, one a row; None when nothing answers.
+        fallback: Whether `otherwise` answers.
+        conflict: The rows that exclude each other, and why; else None.
+        table_hash: 16 hexadecimal digits that change with the policy or any row.
+        undetermined: The undecided row and why, when it could change the answer; else None.
+        evaluated: With `verbose`, how every row fared.
+    """
+
+    ok: bool
+    matched: bool
+    policy: Policy
+    version: str | None
+    matched_ids: tuple[str, ...]
+    outputs: JSON
+    fallback: bool
+    conflict: str | None
+    table_hash: str
+    undetermined: str | None = None
+    evaluated: tuple[RuleReport, ...] | None = None
+
+    @property
+    def outcome(self) -> str:
+        """A short label for counting."""
+        if self.undetermined is not None:
+            return "(undetermined)"
+        if self.conflict is not None:
+            return "(conflict)"
+        if self.fallback:
+            return "(otherwise)"
+        return " + ".join(self.matched_ids) if self.matched else "(no match)"
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the wire form."""
+        wire: dict[str, JSON] = {
+            "ok": self.ok,
+            "matched": self.matched,
+            "policy": self.policy,
+            "version": self.version,
+            "matchedIds": list(self.matched_ids),
+            "outputs": self.outputs,
+            "fallback": self.fallback,
+            "conflict": self.conflict,
+            "tableHash": self.table_hash,
+        }
+        if self.undetermined is not None:
+            wire["undetermined"] = self.undetermined
+        if self.evaluated is not None:
+            wire["evaluated"] = [row.to_dict() for row in self.evaluated]
+        return wire
+
+
+class DecisionTable(CompiledSpec):
+    """Rows, compiled: the hit policy says which of those that hold decide.
+
+    Args:
+        rows: Mappings of `id`, `when` (1 to 64 checks), `outputs` (any JSON value), optional
+            `match` (`all`, the default, or `any`) and optional `priority` (a finite number,
+            default 0); ids distinct.
+        policy: `first`: the first row that holds. `unique`: at most one may hold. `priority`: the
+            highest priority, which must not be shared. `collect`: all of them.
+        otherwise: The outputs of a miss; None is the same as leaving it out.
+        version: A text that comes back with every answer.
+        strict: Whether a broken check refuses the table; else it fails with its reason.
+        limits: Limits to lower or raise, by name.
+
+    Raises:
+        SpecInvalid: With every problem found.
+
+    Example:
+        >>> from interlock import DecisionTable
+        >>> table = DecisionTable(
+        ...     [
+        ...         {
+        ...             "id": "vip",
+        ...             "when": [{"path": "tier", "op": "equals", "expected": "enterprise"}],
+        ...             "outputs": {"queue": "P1"},
+        ...         }
+        ...     ],
+        ...     policy="first",
+        ...     otherwise={"queue": "P4"},
+        ... )
+        >>> table.decide({"tier": "enterprise"}).outputs
+        {'queue': 'P1'}
+    """
+
+    __slots__ = ("_miss", "_outputs", "_priorities", "table_hash")
+
+    tool = "DecisionTable"
+    spec_fields = ("rows", "policy", "otherwise", "version")
+
+    table_hash: str
+    """16 hexadecimal digits of the SHA-256 of the canonical form of `{policy, rows}`."""
+    _outputs: tuple[JSON, ...]
+    _priorities: tuple[float | Decimal, ...]
+    _miss: TableResult
+
+    def __init__(
+        self,
+        rows: Sequence[object],
+        *,
+        policy: Policy,
+        otherwise: object = None,
+        version: str | None = None,
+        strict: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
+        """Compile the rows."""
+        rules, problems, faults = _core.compile_rules(
+            rows, field="rows", label="id", extra=["priority", "outputs"], limits=limits
+        )
+        more = [*_policy_problems(policy), *_version_problems(version)]
+        fallback, not_json = plain_problems(otherwise, "otherwise")
+        refuse([*problems, *more, *not_json, *(faults if strict else ())])
+        plain, not_plain = plain_problems(rows, "rows")
+        refuse(not_plain)
+        entries = cast("list[dict[str, JSON]]", plain)
+        refuse(_row_problems(entries))
+        spec: dict[str, JSON] = {"rows": plain, "policy": policy}
+        if otherwise is not None:
+            spec["otherwise"] = fallback
+        if version is not None:
+            spec["version"] = version
+        self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
+        self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
+        self._set("_outputs", tuple(row["outputs"] for row in entries))
+        self._set("_priorities", tuple(row.get("priority", 0) for row in entries))
+        self._set("_miss", self._missed(policy, version, fallback))
+
+    def _missed(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
+        return TableResult(
+            ok=True,
+            matched=fallback is not None,
+            policy=policy,
+            version=version,
+            matched_ids=(),
+            outputs=fallback,
+            fallback=fallback is not None,
+            conflict=None,
+            table_hash=self.table_hash,
+        )
+
+    @classmethod
+    def _from_fields(
+        cls, entries: object, fields: dict[str, object], *, strict: bool, limits: Limits | None
+    ) -> Self:
+        return cls(
+            cast("Sequence[object]", entries),
+            policy=cast("Policy", fields.get("policy", _ABSENT)),
+            otherwise=fields.get("otherwise"),
+            version=cast("str | None", fields.get("version")),
+            strict=strict,
+            limits=limits,
+        )
+
+    def decide(self, value: object, *, verbose: bool = False) -> TableResult:
+        """Say what the table says of a record.
+
+        An undecided row that could change the answer makes it undetermined: under `first` one
+        before the first hit, under `priority` one whose priority is not below a hit's, else any.
+
+        Args:
+            value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
+            verbose: Whether the result says how every row fared.
+        """
+        answer = self._first(value) if self._miss.policy == "first" else self._ranked(value)
+        if verbose:
+            evaluated = tuple(rule_reports(self._rules, value, range(len(self._rules))))
+            answer = replace(answer, evaluated=evaluated)
+        if isinstance(answer.outputs, (dict, list)):
+            # The caller may change what it gets; the compiled rows stay as they are.
+            answer = replace(answer, outputs=cast("JSON", _core.plain(answer.outputs)))
+        return answer
+
+    def decide_many(self, values: Iterable[object]) -> list[TableResult]:
+        """Decide each record, in order."""
+        return [self.decide(value) for value in values]
+
+    def _first(self, value: object) -> TableResult:
+        first = self._rules.first(value)
+        if first == -1:
+            return self._miss
+        if first < 0:
+            return self._open(value, -2 - first, ())
+        return self._hit((first,), self._outputs[first])
+
+    def _ranked(self, value: object) -> TableResult:
+        verdicts = self._rules.all(value)
+        hits = tuple(row for row, verdict in enumerate(verdicts) if verdict > 0)
+        open_rows = [row for row, verdict in enumerate(verdicts) if verdict < 0]
+        by_priority = self._miss.policy == "priority"
+        top = max((self._priorities[row] for row in hits), default=None)
+        if by_priority and top is not None:
+            open_rows = [row for row in open_rows if self._priorities[row] >= top]
+        if open_rows:
+            return self._open(value, open_rows[0], hits)
+        if not hits:
+            return self._miss
+        if self._miss.policy == "collect":
+            return self._hit(hits, [self._outputs[row] for row in hits])
+        rivals = [row for row in hits if not by_priority or self._priorities[row] == top]
+        if len(rivals) > 1:
+            return self._conflict(hits, rivals)
+        return self._hit(hits, self._outputs[rivals[0]])
+
+    def _hit(self, hits: tuple[int, ...], outputs: JSON) -> TableResult:
+        return replace(
+            self._miss, matched=True, matched_ids=self._ids(hits), outputs=outputs, fallback=False
+        )
+
+    def _refused(self, hits: tuple[int, ...]) -> TableResult:
+        return replace(
+            self._miss,
+            ok=False,
+            matched=False,
+            matched_ids=self._ids(hits),
+            outputs=None,
+            fallback=False,
+        )
+
+    def _conflict(self, hits: tuple[int, ...], rivals: list[int]) -> TableResult:
+        named = ", ".join(_core.preview(name) for name in self._ids(rivals))
+        shared = self._priorities[rivals[0]]
+        why = (
+            f"rows {named} share the top priority {_core.preview(shared)}"
+            if self._miss.policy == "priority"
+            else f"rows {named} all hold, and the policy unique allows one"
+        )
+        return replace(self._refused(hits), conflict=why)
+
+    def _open(self, value: object, row: int, hits: tuple[int, ...]) -> TableResult:
+        return replace(self._refused(hits), undetermined=undecided(self._rules, value, row))
+
+    def _ids(self, rows: Iterable[int]) -> tuple[str, ...]:
+        names = self._rules.names()
+        return tuple(names[row] or "" for row in rows)
+
+
+def decision_table(
+    value: object,
+    rows: Sequence[object],
+    *,
+    policy: Policy,
+    otherwise: object = None,
+    version: str | None = None,
+) -> TableResult:
+    """Say what a table says of a value; see `DecisionTable` for the shapes.
+
+    Raises:
+        SpecInvalid: With every problem found, before anything is evaluated.
+    """
+    table = DecisionTable(rows, policy=policy, otherwise=otherwise, version=version)
+    return table.decide(value)
+
+
+_ABSENT = object()
+
+
+def _policy_problems(policy: object) -> list[Problem]:
+    if policy is _ABSENT:
+        message = f"is required: one of {', '.join(_POLICIES)}"
+        return [Problem("spec/missing-field", "policy", None, message)]
+    if isinstance(policy, str) and policy in _POLICIES:
+        return []
+    near = _core.nearest(str(policy), list(_POLICIES))
+    hint = f'; did you mean "{near}"?' if near else ""
+    message = f"must be one of {', '.join(_POLICIES)}{hint}"
+    return [Problem("spec/unknown-choice", "policy", _core.preview(policy), message)]
+
+
+def _version_problems(version: object) -> list[Problem]:
+    if version is None or isinstance(version, str):
+        return []
+    shown = _core.preview(version)
+    return [Problem("spec/wrong-type", "version", shown, "must be a string; quote it")]
+
+
+def _row_problems(rows: list[dict[str, JSON]]) -> list[Problem]:
+    problems: list[Problem] = []
+    for index, row in enumerate(rows):
+        if "outputs" not in row:
+            message = "is required: what the row decides (any JSON value)"
+            problems.append(Problem("spec/missing-field", f"rows[{index}].outputs", None, message))
+        priority = row.get("priority", 0)
+        number = not isinstance(priority, (bool, str, list, dict)) and priority is not None
+        if not (number and isfinite(cast("float", priority))):
+            shown = _core.preview(priority)
+            field = f"rows[{index}].priority"
+            problems.append(Problem("spec/wrong-type", field, shown, "must be a finite number"))
+    return problems

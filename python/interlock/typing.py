@@ -1,0 +1,27 @@
+"""Types that appear in public signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+__all__ = ["JSON", "Limits", "Match", "Policy", "Verdict"]
+
+JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | Decimal | bool | None"
+"""A value that JSON can hold, as plain Python data."""
+
+Match: TypeAlias = Literal["all", "any"]
+"""How many checks of a list must hold."""
+
+Verdict: TypeAlias = Literal["pass", "fail", "undetermined"]
+"""What a list of checks says."""
+
+Policy: TypeAlias = Literal["first", "unique", "priority", "collect"]
+"""The hit policies of a decision table (DMN 1.3 section 8.2.8, a subset)."""
+
+Limits: TypeAlias = Mapping[str, int]
+"""Limits to lower or raise, by name, such as `{"checks": 200}`; see `docs/limits.md`."""
+
+Entries: TypeAlias = Sequence[object]
+"""A list of mappings: arms, rows, checks."""

@@ -1,0 +1,168 @@
+//! What a check says of a value: pass, fail or undetermined. No text is built here.
+
+use std::cmp::Ordering;
+
+use super::prepare::Test;
+use super::{Check, Op, OperandKind};
+use crate::path::Resolved;
+use crate::pattern::TextFault;
+use crate::value::{Node, Number, Read, Step, Value, View, equals};
+
+/// The three-valued answer of one check.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// It holds.
+    Pass,
+    /// It does not.
+    Fail(Why),
+    /// It could not be evaluated; never read as "does not hold".
+    Undetermined(Why),
+}
+
+/// What a reason is built from, when one is asked for.
+#[derive(Clone, Debug)]
+pub enum Why {
+    /// The op's own wording, from value and operand.
+    Plain,
+    /// The path leads nowhere from this segment on.
+    Missing(usize),
+    /// The value is of a kind that the op does not take, in these words.
+    Kind(&'static str),
+    /// The check is broken or cannot be run; its prepared test says why.
+    Prepared,
+    /// The pattern does not run over this text.
+    Text(Box<TextFault>),
+    /// The format of this text cannot be told.
+    Format,
+    /// The value could not be read.
+    Unreadable(Box<str>),
+}
+
+impl Test {
+    /// Answers for what the path led to.
+    pub fn answer<N: Node>(&self, check: &Check, resolved: &Resolved<N>) -> Answer {
+        match resolved {
+            _ if matches!(self, Self::Broken(_)) => Answer::Fail(Why::Prepared),
+            Resolved::Missing(_) if matches!(self, Self::Exists) => held(check.op.is_negated()),
+            Resolved::Missing(at) => Answer::Fail(Why::Missing(*at)),
+            Resolved::Found(node) => match self.of_value(check, node) {
+                Ok(answer) => answer,
+                Err(fault) => Answer::Undetermined(Why::Unreadable(fault.reason.into())),
+            },
+        }
+    }
+
+    fn of_value<N: Node>(&self, check: &Check, node: &N) -> Read<Answer> {
+        let operand = check.operand().unwrap_or(&Value::Null);
+        let op = check.op;
+        let signed = |holds: bool| held(holds != op.is_negated());
+        let view = node.view()?;
+        if let View::Opaque(_) = view {
+            return Ok(Answer::Fail(Why::Kind("a JSON value")));
+        }
+        Ok(match (self, view) {
+            (Self::Exists, _) => signed(true),
+            (Self::Equals, _) => signed(equals(node, operand)?),
+            (Self::OneOf, _) => signed(is_member(node, operand)?),
+            (Self::Contains, view) => return contains(op, node, &view, operand),
+            (Self::Matches(pattern), View::String(text)) => match pattern.test(text.as_bytes()) {
+                Ok(found) => signed(found),
+                Err(fault) => Answer::Undetermined(Why::Text(Box::new(fault))),
+            },
+            (Self::StartsWith, View::String(text)) => {
+                held(operand.as_text().is_some_and(|head| text.as_bytes().starts_with(head)))
+            }
+            (Self::EndsWith, View::String(text)) => {
+                held(operand.as_text().is_some_and(|tail| text.as_bytes().ends_with(tail)))
+            }
+            (Self::Format(format), View::String(text)) => match format.accepts(text.as_bytes()) {
+                Some(valid) => held(valid),
+                None => Answer::Undetermined(Why::Format),
+            },
+            (Self::Order(bounds, bound), View::Number(number)) if number.is_finite() => {
+                held(number.compare(bound).is_some_and(|order| bounds.admit(order)))
+            }
+            (Self::Empty, view) => signed(is_empty(node, &view)?),
+            (Self::Type(bits), view) => held(bits & type_bits(&view) != 0),
+            (Self::Length(bounds, bound), view) => match length(node, &view)? {
+                None => Answer::Fail(Why::Kind("a string, array or object")),
+                Some(length) => held(length_order(length, bound).is_some_and(|o| bounds.admit(o))),
+            },
+            // Whatever the pattern, it is not found in something that is no string.
+            (Self::Undetermined(_), view) if takes_text(op) && !matches!(view, View::String(_)) => {
+                Answer::Fail(Why::Kind("a string"))
+            }
+            (Self::Undetermined(_), _) => Answer::Undetermined(Why::Prepared),
+            (Self::Order(..), _) => Answer::Fail(Why::Kind("a finite number")),
+            _ => Answer::Fail(Why::Kind("a string")),
+        })
+    }
+}
+
+fn held(holds: bool) -> Answer {
+    if holds { Answer::Pass } else { Answer::Fail(Why::Plain) }
+}
+
+fn takes_text(op: Op) -> bool {
+    op.operand() == OperandKind::Pattern
+}
+
+fn is_member<N: Node>(node: &N, operand: &Value) -> Read<bool> {
+    let Value::Array(members) = operand else { return Ok(false) };
+    for member in members {
+        if equals(node, member)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A string holds only strings and an object only keys: anything else is not ok, negated or not.
+fn contains<N: Node>(op: Op, node: &N, view: &View<'_>, operand: &Value) -> Read<Answer> {
+    let found = match (view, operand.as_text()) {
+        (View::String(text), Some(part)) => {
+            memchr::memmem::find(text.as_bytes(), part).is_some()
+        }
+        (View::String(_), None) => return Ok(Answer::Fail(Why::Kind("an expected string"))),
+        (View::Object, Some(key)) => node.child(&Step::key(key))?.is_some(),
+        (View::Object, None) => return Ok(Answer::Fail(Why::Kind("an expected key (a string)"))),
+        (View::Array, _) => node.any_item(&mut |item| equals(&item, operand))?,
+        _ => return Ok(Answer::Fail(Why::Kind("a string, array or object"))),
+    };
+    Ok(held(found != op.is_negated()))
+}
+
+fn length<N: Node>(node: &N, view: &View<'_>) -> Read<Option<usize>> {
+    Ok(match view {
+        View::String(text) => Some(text.length()),
+        View::Array | View::Object => Some(node.length()?),
+        _ => None,
+    })
+}
+
+fn is_empty<N: Node>(node: &N, view: &View<'_>) -> Read<bool> {
+    Ok(match view {
+        View::Null => true,
+        View::String(text) => text.as_bytes().is_empty(),
+        View::Array | View::Object => node.length()? == 0,
+        _ => false,
+    })
+}
+
+fn length_order(length: usize, bound: &Number) -> Option<Ordering> {
+    Number::Int(i64::try_from(length).ok()?).compare(bound)
+}
+
+/// Bits by position in [`super::TYPE_NAMES`]; an integer is a number too.
+fn type_bits(view: &View<'_>) -> u8 {
+    match view {
+        View::Null => 1,
+        View::Boolean(_) => 1 << 1,
+        View::Number(number) if number.is_integer() => (1 << 2) | (1 << 3),
+        View::Number(_) => 1 << 3,
+        View::String(_) => 1 << 4,
+        View::Array => 1 << 5,
+        View::Object => 1 << 6,
+        View::Opaque(_) => 0,
+    }
+}

@@ -1,0 +1,69 @@
+//! What a pattern says, with the places of what may have to be refused.
+
+/// A parsed pattern. Nesting is bounded by the parser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ast {
+    /// Matches the empty text.
+    Empty,
+    /// One code unit.
+    Unit(u16),
+    /// `.`
+    Dot,
+    /// A class, or one of `\d \D \w \W \s \S`.
+    Class { negated: bool, items: Vec<ClassItem> },
+    /// `^ $ \b \B`
+    Assert(Assertion),
+    /// A group that changes flags for its body.
+    Modified { change: FlagChange, body: Box<Ast> },
+    /// A lookahead or lookbehind.
+    Look { at: usize, what: &'static str },
+    /// A reference to a group.
+    Backreference { at: usize, name: String },
+    /// Parts in a row.
+    Concat(Vec<Ast>),
+    /// Any one of several.
+    Alternate(Vec<Ast>),
+    /// `max` of `None` is unbounded.
+    Repeat { body: Box<Ast>, min: Bound, max: Option<Bound> },
+}
+
+/// Something in a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClassItem {
+    /// Units from the first to the second, both included.
+    Range(u16, u16),
+    /// `\d` and its like.
+    Builtin { set: Builtin, negated: bool },
+}
+
+/// The built-in sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Builtin {
+    Digit,
+    Word,
+    Space,
+}
+
+/// An assertion about a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Assertion {
+    Start,
+    End,
+    WordBoundary,
+    NotWordBoundary,
+}
+
+/// `(?ims-ims:`: what to switch on and off; `None` leaves a flag as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FlagChange {
+    pub(super) ignore_case: Option<bool>,
+    pub(super) multiline: Option<bool>,
+    pub(super) dot_all: Option<bool>,
+}
+
+/// A repeat count. Beyond 2^31 no text can reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    Count(u32),
+    Unreachable,
+}

@@ -1,0 +1,213 @@
+//! ECMAScript patterns in linear time: what `new RegExp(source, flags).test(text)` answers.
+//!
+//! Our own parser, lowered structure by structure to byte classes over generalised UTF-8 in which
+//! each UTF-16 code unit is spelled on its own, run by finite automata. What is not run is refused
+//! and never run with another meaning. Captures and positions are out of scope.
+
+mod ast;
+mod cache;
+mod fault;
+mod fold;
+mod lower;
+mod parse;
+mod set;
+
+use regex_automata::meta::{Config, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::{Anchored, Input};
+
+pub use cache::compiled;
+pub use fault::{FaultKind, PatternFault};
+
+use crate::limits::Limits;
+use crate::value::text::{code_points, code_units, length, push_code_point};
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct Pattern {
+    regex: Regex,
+    sticky: bool,
+    line_assertions: bool,
+    text_bytes: usize,
+}
+
+/// Why a text was not matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextFault {
+    /// The text has more bytes than the limit.
+    TooLong {
+        /// Its length in bytes.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A line assertion and a line terminator other than LF.
+    LineTerminator,
+}
+
+impl std::fmt::Display for TextFault {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooLong { bytes, limit } => {
+                write!(out, "a text of {bytes} bytes, over the limit of {limit}")
+            }
+            Self::LineTerminator => out.write_str(
+                "`^` or `$` with the flag m on a text with CR, U+2028 or U+2029 is not supported \
+                 yet; split the text into lines",
+            ),
+        }
+    }
+}
+
+/// The flags that change what is matched.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flags {
+    ignore_case: bool,
+    multiline: bool,
+    dot_all: bool,
+    sticky: bool,
+    unicode: bool,
+}
+
+impl Pattern {
+    /// Compiles a pattern; source and flags in generalised UTF-8.
+    ///
+    /// # Errors
+    /// [`PatternFault`] saying whether it is not ECMAScript, not run here, or too large.
+    pub fn compile(
+        source: &[u8],
+        flags: &[u8],
+        limits: &Limits,
+    ) -> Result<Self, Box<PatternFault>> {
+        let flags = Flags::parse(flags)?;
+        let ast = parsed(source, flags, limits)?;
+        let lowered = lower::lower(&ast, flags)?;
+        let config = Config::new()
+            .utf8_empty(false)
+            .which_captures(WhichCaptures::None)
+            .nfa_size_limit(Some(limits.pattern_bytes));
+        let regex = Regex::builder().configure(config).build_from_hir(&lowered.hir);
+        let regex = regex.map_err(|_| {
+            PatternFault::too_large(format!(
+                "compiled, the pattern is over the limit of {} bytes; write smaller repeats",
+                limits.pattern_bytes
+            ))
+        })?;
+        Ok(Self {
+            regex,
+            sticky: flags.sticky,
+            line_assertions: lowered.line_assertions,
+            text_bytes: limits.text_bytes,
+        })
+    }
+
+    /// Whether the pattern is found in a text in generalised UTF-8.
+    ///
+    /// # Errors
+    /// [`TextFault`] when the text is over the limit or out of what is run.
+    ///
+    /// # Complexity
+    /// O(pattern × text).
+    pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
+        if text.len() > self.text_bytes {
+            return Err(TextFault::TooLong { bytes: text.len(), limit: self.text_bytes });
+        }
+        if self.line_assertions && has_other_line_terminator(text) {
+            return Err(TextFault::LineTerminator);
+        }
+        // Above U+FFFF a character is two units, each spelled on its own; all else is as it is.
+        if text.iter().any(|byte| *byte >= 0xF0) {
+            let mut units = Vec::with_capacity(text.len() * 3 / 2);
+            for unit in code_units(text) {
+                push_code_point(&mut units, u32::from(unit));
+            }
+            return Ok(self.found(&units));
+        }
+        Ok(self.found(text))
+    }
+
+    fn found(&self, units: &[u8]) -> bool {
+        let anchored = if self.sticky { Anchored::Yes } else { Anchored::No };
+        self.regex.is_match(Input::new(units).anchored(anchored))
+    }
+
+    /// Heap memory of the compiled form, in bytes.
+    pub fn memory(&self) -> usize {
+        self.regex.memory_usage()
+    }
+}
+
+fn has_other_line_terminator(text: &[u8]) -> bool {
+    memchr::memchr(b'\r', text).is_some()
+        || memchr::memmem::find(text, "\u{2028}".as_bytes()).is_some()
+        || memchr::memmem::find(text, "\u{2029}".as_bytes()).is_some()
+}
+
+/// Whether a source compiles as ECMAScript without flags; `None` when it is over a limit or uses
+/// what the parser does not know yet.
+pub fn is_valid(source: &[u8], limits: &Limits) -> Option<bool> {
+    match parsed(source, Flags::default(), limits) {
+        Ok(_) => Some(true),
+        Err(fault) if fault.kind == FaultKind::Invalid => Some(false),
+        Err(_) => None,
+    }
+}
+
+fn parsed(source: &[u8], flags: Flags, limits: &Limits) -> Result<ast::Ast, Box<PatternFault>> {
+    let characters = length(source);
+    if characters > limits.pattern_characters {
+        return Err(Box::new(PatternFault::too_large(format!(
+            "{characters} characters, over the limit of {}",
+            limits.pattern_characters
+        ))));
+    }
+    if flags.unicode {
+        let message = "the flags u and v are not supported yet";
+        return Err(Box::new(PatternFault {
+            kind: FaultKind::Unsupported,
+            slug: "unsupported.unicode_flag",
+            offset: None,
+            message: message.to_owned(),
+        }));
+    }
+    let units: Vec<u16> = code_units(source).collect();
+    Ok(parse::parse(&units, limits.pattern_nesting)?)
+}
+
+
+impl Flags {
+    fn parse(flags: &[u8]) -> Result<Self, PatternFault> {
+        let mut parsed = Self::default();
+        let mut seen = Vec::new();
+        for point in code_points(flags) {
+            let letter = char::from_u32(point).unwrap_or('\u{FFFD}');
+            match letter {
+                'i' => parsed.ignore_case = true,
+                'm' => parsed.multiline = true,
+                's' => parsed.dot_all = true,
+                'y' => parsed.sticky = true,
+                'u' | 'v' => parsed.unicode = true,
+                // Neither changes the answer of a fresh test.
+                'g' | 'd' => {}
+                'x' | 'U' | 'a' | 'L' | 'A' | 'n' => {
+                    return Err(PatternFault::flags(format!(
+                        "flag \"{letter}\" belongs to another dialect; the flags are d g i m s u v y"
+                    )));
+                }
+                _ => {
+                    return Err(PatternFault::flags(format!(
+                        "unknown flag \"{letter}\"; the flags are d g i m s u v y"
+                    )));
+                }
+            }
+            if seen.contains(&letter) {
+                return Err(PatternFault::flags(format!("flag \"{letter}\" stands twice")));
+            }
+            seen.push(letter);
+        }
+        if seen.contains(&'u') && seen.contains(&'v') {
+            return Err(PatternFault::flags("the flags u and v exclude each other"));
+        }
+        Ok(parsed)
+    }
+}

@@ -1,0 +1,176 @@
+//! Sets of code units, and the bytes that spell them.
+
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir};
+
+use super::ast::Builtin;
+
+/// The largest code unit.
+const LAST: u32 = 0xFFFF;
+
+/// Sorted ranges of code units, apart from each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct UnitSet(Vec<(u32, u32)>);
+
+/// White space and line terminators of ECMAScript: 25 characters (ECMA-262, `\s`).
+const SPACES: [(u32, u32); 10] = [
+    (0x09, 0x0D),
+    (0x20, 0x20),
+    (0xA0, 0xA0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+    (0xFEFF, 0xFEFF),
+];
+
+impl UnitSet {
+    pub(super) fn new(ranges: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let mut sorted: Vec<(u32, u32)> = ranges.into_iter().collect();
+        sorted.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
+        for (low, high) in sorted {
+            match merged.last_mut() {
+                Some((_, end)) if low <= *end + 1 => *end = high.max(*end),
+                _ => merged.push((low, high)),
+            }
+        }
+        Self(merged)
+    }
+
+    pub(super) fn everything() -> Self {
+        Self(vec![(0, LAST)])
+    }
+
+    pub(super) fn builtin(set: Builtin) -> Self {
+        match set {
+            Builtin::Digit => Self::new([(0x30, 0x39)]),
+            Builtin::Word => Self::new([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]),
+            Builtin::Space => Self::new(SPACES),
+        }
+    }
+
+    /// LF, CR, U+2028 and U+2029.
+    pub(super) fn line_terminators() -> Self {
+        Self::new([(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)])
+    }
+
+    pub(super) fn complement(&self) -> Self {
+        let mut ranges = Vec::with_capacity(self.0.len() + 1);
+        let mut next = 0;
+        for (low, high) in &self.0 {
+            if *low > next {
+                ranges.push((next, low - 1));
+            }
+            next = high + 1;
+        }
+        if next <= LAST {
+            ranges.push((next, LAST));
+        }
+        Self(ranges)
+    }
+
+    pub(super) fn ranges(&self) -> &[(u32, u32)] {
+        &self.0
+    }
+
+    pub(super) fn contains(&self, unit: u32) -> bool {
+        let after = self.0.partition_point(|(low, _)| *low <= unit);
+        after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, high)| unit <= *high)
+    }
+
+    /// A matcher for one unit of the set in generalised UTF-8.
+    pub(super) fn to_hir(&self) -> Hir {
+        let mut ascii = Vec::new();
+        let mut branches = Vec::new();
+        for (low, high) in &self.0 {
+            split(*low, *high, &mut |bytes| match bytes {
+                [range] => ascii.push(ClassBytesRange::new(range.0, range.1)),
+                _ => branches.push(Hir::concat(bytes.iter().map(|range| byte(*range)).collect())),
+            });
+        }
+        if !ascii.is_empty() {
+            branches.push(Hir::class(Class::Bytes(ClassBytes::new(ascii))));
+        }
+        Hir::alternation(branches)
+    }
+}
+
+fn byte((low, high): (u8, u8)) -> Hir {
+    if low == high {
+        return Hir::literal([low]);
+    }
+    Hir::class(Class::Bytes(ClassBytes::new([ClassBytesRange::new(low, high)])))
+}
+
+/// Cuts a range into runs whose spellings are a product of byte ranges.
+fn split(low: u32, high: u32, emit: &mut dyn FnMut(&[(u8, u8)])) {
+    for border in [0x7F, 0x7FF] {
+        if low <= border && border < high {
+            split(low, border, emit);
+            split(border + 1, high, emit);
+            return;
+        }
+    }
+    for bits in [6_u32, 12] {
+        let mask = (1 << bits) - 1;
+        if high <= 0x7F || (bits == 12 && high <= 0x7FF) || low & !mask == high & !mask {
+            continue;
+        }
+        if low & mask != 0 {
+            split(low, low | mask, emit);
+            split((low | mask) + 1, high, emit);
+            return;
+        }
+        if high & mask != mask {
+            split(low, (high & !mask) - 1, emit);
+            split(high & !mask, high, emit);
+            return;
+        }
+    }
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    crate::value::text::push_code_point(&mut first, low);
+    crate::value::text::push_code_point(&mut last, high);
+    let bytes: Vec<(u8, u8)> = first.into_iter().zip(last).collect();
+    emit(&bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_is_spelled_once() {
+        let mut seen = vec![0_u32; 0x1_0000];
+        let set = UnitSet::new([(0x30, 0x39), (0x70, 0x8FF), (0xD7FF, 0xE123), (0xFFFF, 0xFFFF)]);
+        for (low, high) in set.ranges() {
+            split(*low, *high, &mut |bytes| {
+                let mut spelled = vec![Vec::new()];
+                for (from, to) in bytes {
+                    spelled = spelled
+                        .iter()
+                        .flat_map(|head: &Vec<u8>| {
+                            (*from..=*to).map(|byte| [head.as_slice(), &[byte]].concat())
+                        })
+                        .collect();
+                }
+                for text in spelled {
+                    let points: Vec<u32> = crate::value::text::code_points(&text).collect();
+                    assert_eq!(points.len(), 1);
+                    seen[points[0] as usize] += 1;
+                }
+            });
+        }
+        for (unit, count) in (0_u32..).zip(seen) {
+            assert_eq!(count, u32::from(set.contains(unit)), "U+{unit:04X}");
+        }
+    }
+
+    #[test]
+    fn complement_twice_is_the_same_set() {
+        let spaces = UnitSet::builtin(Builtin::Space);
+        assert_eq!(spaces.complement().complement(), spaces);
+        assert_eq!(UnitSet::everything().complement(), UnitSet::default());
+    }
+}

@@ -1,0 +1,77 @@
+//! `Json`: a record as parsed JSON text.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use super::errors::raised;
+use super::plain::json_to_python;
+use crate::error::{Code, Problem};
+use crate::preview::{REPORT, preview};
+use crate::value::json::{Document, JsonNode};
+
+/// A parsed JSON document.
+#[pyclass(module = "interlock._core", frozen, weakref)]
+#[derive(Debug)]
+pub(super) struct Json {
+    document: Document,
+}
+
+impl Json {
+    pub(super) fn root(&self) -> JsonNode<'_> {
+        self.document.root()
+    }
+}
+
+#[pymethods]
+impl Json {
+    #[new]
+    #[pyo3(signature = (text, /, *, unique_keys = false))]
+    fn new(text: &Bound<'_, PyAny>, unique_keys: bool) -> PyResult<Self> {
+        let py = text.py();
+        let encoded;
+        let bytes = if let Ok(bytes) = text.cast::<PyBytes>() {
+            bytes.as_bytes()
+        } else if let Ok(text) = text.cast::<PyString>() {
+            encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+            encoded.cast::<PyBytes>()?.as_bytes()
+        } else {
+            return Err(PyTypeError::new_err("Json takes bytes or str"));
+        };
+        let invalid = |code, value, message| {
+            raised(py, "InputInvalid", &[Problem::new(code, "json", value, message)])
+        };
+        let document = py.detach(|| Document::parse(bytes)).map_err(|fault| {
+            let (line, column) = fault.place(bytes);
+            let message = format!("{} (line {line}, column {column})", fault.message);
+            invalid(Code::JsonSyntax, None, message)
+        })?;
+        if unique_keys && let Some(name) = document.root().repeated_name() {
+            let value = Some(crate::preview::quote(name, REPORT));
+            return Err(invalid(Code::RepeatedKey, value, "stands twice in one mapping".to_owned()));
+        }
+        Ok(Self { document })
+    }
+
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json_to_python(py, self.root(), crate::limits::Limits::DEFAULT.depth)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Json({})", preview(&self.root(), REPORT))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> (Bound<'py, pyo3::types::PyType>, (String,)) {
+        (slf.as_any().get_type(), (slf.get().document.input().to_owned(),))
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+}

@@ -1,0 +1,55 @@
+//! The boundary: the only room that names `PyO3`. It converts and delegates; no rule of the grammar
+//! lives here.
+
+mod document;
+mod errors;
+mod functions;
+mod node;
+mod pattern;
+mod plain;
+mod ruleset;
+
+use pyo3::prelude::*;
+
+/// The extension module `interlock._core`.
+#[pymodule(gil_used = false)]
+mod _core {
+    use super::{Bound, PyModule, PyResult};
+    use pyo3::types::PyModuleMethods as _;
+
+    #[pymodule_export]
+    use super::document::Json;
+    #[pymodule_export]
+    use super::functions::{
+        canonical, codes, digest, find_format, fingerprint, formats, limits, nearest, ops, preview, resolve,
+    };
+    #[pymodule_export]
+    use super::pattern::Pattern;
+    #[pymodule_export]
+    use super::plain::plain;
+    #[pymodule_export]
+    use super::ruleset::{RuleSet, compile_checks, compile_rules};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// Runs `$body` with `$node` as the record's node: a parsed document, or a Python object walked in
+/// place with the prepared `$keys`. What must not be swallowed is raised after the walk.
+macro_rules! with_node {
+    ($value:expr, $keys:expr, |$node:ident| $body:expr) => {
+        if let Ok(json) = $value.cast::<$crate::py::document::Json>() {
+            let $node = json.get().root();
+            $body
+        } else {
+            let context = $crate::py::node::Context::new($keys);
+            let $node = $crate::py::node::PyNode::new($value.clone(), &context);
+            let outcome = $body;
+            context.finish()?;
+            outcome
+        }
+    };
+}
+use with_node;

@@ -1,0 +1,102 @@
+//! `Pattern`: an ECMAScript pattern as a Python object.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+use super::errors::{pattern_error, raised};
+use super::node::{text_of, to_python_text};
+use super::ruleset::limits_from;
+use crate::error::{Code, Problem};
+use crate::pattern;
+use crate::preview::{REPORT, quote};
+
+/// A compiled pattern.
+#[pyclass(module = "interlock._core", frozen, weakref, eq, hash)]
+#[derive(Debug)]
+pub(super) struct Pattern {
+    source: Box<[u8]>,
+    flags: Box<[u8]>,
+    compiled: Arc<pattern::Pattern>,
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source && self.flags == other.flags
+    }
+}
+
+impl Eq for Pattern {}
+
+impl std::hash::Hash for Pattern {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (&self.source, &self.flags).hash(state);
+    }
+}
+
+#[pymethods]
+impl Pattern {
+    #[new]
+    #[pyo3(signature = (source, flags = None, *, limits = None))]
+    fn new(
+        source: &Bound<'_, PyString>,
+        flags: Option<&Bound<'_, PyString>>,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = source.py();
+        let limits = limits_from(py, limits)?;
+        let source: Box<[u8]> = text_of(source)?.as_bytes().into();
+        let flags: Box<[u8]> = match flags {
+            Some(flags) => text_of(flags)?.as_bytes().into(),
+            None => Box::default(),
+        };
+        let compiled = pattern::compiled(&source, &flags, &limits)
+            .map_err(|fault| pattern_error(py, &source, &fault))?;
+        Ok(Self { source, flags, compiled })
+    }
+
+    fn test(&self, text: &Bound<'_, PyString>) -> PyResult<bool> {
+        let text = text_of(text)?;
+        self.compiled.test(text.as_bytes()).map_err(|fault| {
+            Python::attach(|py| {
+                let value = Some(quote(text.as_bytes(), REPORT));
+                let code = match fault {
+                    pattern::TextFault::TooLong { .. } => Code::OverLimit,
+                    pattern::TextFault::LineTerminator => Code::PatternUnsupported,
+                };
+                let problem = Problem::new(code, "text", value, fault.to_string());
+                raised(py, "PatternUnsupported", &[problem])
+            })
+        })
+    }
+
+    #[getter]
+    fn source<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        to_python_text(py, &self.source)
+    }
+
+    #[getter]
+    fn flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        to_python_text(py, &self.flags)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Pattern({}, {})", quote(&self.source, REPORT), quote(&self.flags, REPORT))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyString>, Bound<'py, PyString>))> {
+        let (py, this) = (slf.py(), slf.get());
+        Ok((slf.as_any().get_type(), (this.source(py)?, this.flags(py)?)))
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+}

@@ -1,0 +1,175 @@
+//! `RuleSet`: the engine as a Python object. The tools are built on it; it is not public itself.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use super::errors::to_python;
+use super::node::to_python_text;
+use super::with_node;
+use crate::limits::Limits;
+use crate::ruleset::{self, Compiled, First, Shape, Verdict};
+
+/// N condition lists, compiled.
+#[pyclass(module = "interlock._core", frozen)]
+#[derive(Debug)]
+pub(super) struct RuleSet {
+    set: ruleset::RuleSet,
+    /// The keys of all paths as interned strings, by slot.
+    keys: Vec<Py<PyString>>,
+}
+
+type CompiledParts<'py> = (Option<RuleSet>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+/// path, op, ok, undetermined, actual, expected, reason
+type ResultRow<'py> =
+    (Bound<'py, PyString>, &'static str, bool, bool, Option<String>, Option<String>, String);
+
+/// Compiles `[{label, when, match?, …}]`: the set or nothing, the problems, the faults of checks.
+#[pyfunction]
+#[pyo3(signature = (rules, *, field, label, extra, limits = None))]
+pub(super) fn compile_rules<'py>(
+    rules: &Bound<'py, PyAny>,
+    field: &str,
+    label: &str,
+    extra: Vec<String>,
+    limits: Option<&Bound<'py, PyAny>>,
+) -> PyResult<CompiledParts<'py>> {
+    let py = rules.py();
+    let limits = limits_from(py, limits)?;
+    let extra: Vec<&str> = extra.iter().map(String::as_str).collect();
+    let shape = Shape { field, label, extra: &extra };
+    let compiled =
+        with_node!(rules, &[], |node| ruleset::RuleSet::compile(&node, &shape, &limits));
+    parts(py, compiled)
+}
+
+/// Compiles one list of checks: the set or nothing, the problems, the faults of checks.
+#[pyfunction]
+#[pyo3(signature = (checks, *, field, limits = None))]
+pub(super) fn compile_checks<'py>(
+    checks: &Bound<'py, PyAny>,
+    field: &str,
+    limits: Option<&Bound<'py, PyAny>>,
+) -> PyResult<CompiledParts<'py>> {
+    let py = checks.py();
+    let limits = limits_from(py, limits)?;
+    let compiled =
+        with_node!(checks, &[], |node| ruleset::RuleSet::compile_checks(&node, field, &limits));
+    parts(py, compiled)
+}
+
+fn parts(py: Python<'_>, compiled: Compiled) -> PyResult<CompiledParts<'_>> {
+    let set = compiled.set.map(|set| RuleSet::prepare(py, set)).transpose()?;
+    Ok((set, to_python(py, &compiled.problems)?, to_python(py, &compiled.faults)?))
+}
+
+/// The limits with what a caller sets; an unknown name or a value that is no count is refused.
+pub(super) fn limits_from(
+    py: Python<'_>,
+    changes: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Limits> {
+    let mut limits = Limits::DEFAULT;
+    let Some(changes) = changes.filter(|changes| !changes.is_none()) else { return Ok(limits) };
+    let dict = py.get_type::<PyDict>().call1((changes,))?;
+    for (name, value) in dict.cast::<PyDict>()?.iter() {
+        let name: String = name.extract()?;
+        let value: usize = value.extract().map_err(|_| {
+            PyTypeError::new_err(format!("limits.{name} must be a whole number of at least 0"))
+        })?;
+        if !limits.set(&name, value) {
+            let known: Vec<&str> = limits.entries().into_iter().map(|(name, _)| name).collect();
+            let message = format!("limits.{name}: unknown limit (known: {})", known.join(", "));
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    Ok(limits)
+}
+
+impl RuleSet {
+    fn prepare(py: Python<'_>, set: ruleset::RuleSet) -> PyResult<Self> {
+        let interned = |key: &[u8]| match std::str::from_utf8(key) {
+            Ok(key) => Ok(PyString::intern(py, key).unbind()),
+            Err(_) => to_python_text(py, key).map(Bound::unbind),
+        };
+        let keys = set.keys().map(interned).collect::<PyResult<_>>()?;
+        Ok(Self { set, keys })
+    }
+}
+
+#[pymethods]
+impl RuleSet {
+    /// The position of the first list that holds; -1 for none; -2 - n when list n is undecided.
+    fn first(&self, value: &Bound<'_, PyAny>) -> PyResult<isize> {
+        let first = with_node!(value, &self.keys, |node| self.set.first(&node));
+        Ok(match first {
+            First::Hit(rule) => isize::try_from(rule)?,
+            First::Miss => -1,
+            First::Undetermined(rule) => -2 - isize::try_from(rule)?,
+        })
+    }
+
+    /// What each list says: 1 holds, 0 does not, -1 undecided.
+    fn all<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let verdicts = with_node!(value, &self.keys, |node| self.set.all(&node));
+        PyList::new(value.py(), verdicts.into_iter().map(code))
+    }
+
+    /// What one list says, as in `all`; `any` replaces its own match.
+    #[pyo3(signature = (value, rule = 0, any = None))]
+    fn verdict(&self, value: &Bound<'_, PyAny>, rule: usize, any: Option<bool>) -> PyResult<i8> {
+        Ok(code(with_node!(value, &self.keys, |node| self.set.verdict(rule, &node, any))))
+    }
+
+    /// Every check of one list: path, op, ok, undetermined, actual, expected, reason.
+    #[pyo3(signature = (value, rule = 0))]
+    fn report<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        rule: usize,
+    ) -> PyResult<Vec<ResultRow<'py>>> {
+        let py = value.py();
+        let report = with_node!(value, &self.keys, |node| self.set.report(rule, &node));
+        let results = report.results.into_iter();
+        results
+            .map(|result| {
+                Ok((
+                    to_python_text(py, &result.path)?,
+                    result.op,
+                    result.ok,
+                    result.undetermined,
+                    result.actual,
+                    result.expected,
+                    result.reason,
+                ))
+            })
+            .collect()
+    }
+
+    /// How many checks a list has, and whether one of them is enough.
+    fn requirement(&self, rule: usize) -> Option<(usize, bool)> {
+        self.set.requirement(rule)
+    }
+
+    /// The names of the lists in order.
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyString>>>> {
+        let names = (0..self.set.len()).map(|rule| self.set.name(rule));
+        names.map(|name| name.map(|name| to_python_text(py, name)).transpose()).collect()
+    }
+
+    /// Distinct paths and distinct predicates.
+    fn sizes(&self) -> (usize, usize) {
+        self.set.sizes()
+    }
+
+    fn __len__(&self) -> usize {
+        self.set.len()
+    }
+}
+
+fn code(verdict: Verdict) -> i8 {
+    match verdict {
+        Verdict::Pass => 1,
+        Verdict::Fail => 0,
+        Verdict::Undetermined => -1,
+    }
+}

@@ -1,0 +1,94 @@
+//! The one engine: which of N condition lists hold for a record?
+//!
+//! Compiling finds the *distinct* paths and predicates of all lists; deciding resolves each path
+//! and answers each predicate at most once a record, and only when it is needed.
+
+mod compile;
+mod read;
+mod report;
+mod walk;
+
+pub use compile::Compiled;
+pub use read::Shape;
+pub use report::{CheckResult, RuleReport};
+pub use walk::{First, Verdict};
+
+use crate::check::{Check, Test};
+use crate::path::{Path, Segment};
+
+/// N condition lists, compiled. Immutable; shared between threads.
+#[derive(Debug)]
+pub struct RuleSet {
+    /// The paths as a tree: each place is one step from its parent. The first is the root.
+    places: Vec<Place>,
+    predicates: Vec<Predicate>,
+    /// The checks of all rules in order.
+    checks: Vec<Member>,
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Place {
+    parent: usize,
+    /// Position of the segment in its path.
+    depth: usize,
+    segment: Option<Segment>,
+}
+
+/// A test at a place, shared by every check that asks the same.
+#[derive(Debug)]
+struct Predicate {
+    place: usize,
+    /// The check that stands for all that share it.
+    check: usize,
+    test: Test,
+}
+
+#[derive(Debug)]
+struct Member {
+    check: Check,
+    /// `None` when the path is malformed; the test is broken then.
+    path: Option<Path>,
+    predicate: usize,
+}
+
+#[derive(Debug)]
+struct Rule {
+    name: Option<Box<[u8]>>,
+    any: bool,
+    /// Its checks: a range of [`RuleSet::checks`].
+    start: usize,
+    end: usize,
+}
+
+impl RuleSet {
+    /// How many condition lists there are.
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// The name of a list in generalised UTF-8, when it has one.
+    pub fn name(&self, rule: usize) -> Option<&[u8]> {
+        self.rules.get(rule)?.name.as_deref()
+    }
+
+    /// How many checks a list holds, and whether one of them is enough.
+    pub fn requirement(&self, rule: usize) -> Option<(usize, bool)> {
+        self.rules.get(rule).map(|rule| (rule.end.saturating_sub(rule.start), rule.any))
+    }
+
+    /// The keys of all paths, by the slot under which a step names them; the root has none.
+    pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.places.iter().map(|place| place.segment.as_ref().map_or(&[][..], Segment::key))
+    }
+
+    /// Distinct paths (prefixes count) and distinct predicates.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.places.len().saturating_sub(1), self.predicates.len())
+    }
+}

@@ -1,0 +1,76 @@
+//! Everything about one condition list and one record: each check, what it saw, and why.
+
+use super::RuleSet;
+use super::walk::{Run, Slot};
+use crate::check::{Answer, reason};
+use crate::path::Resolved;
+use crate::preview::{REPORT, preview};
+use crate::value::Node;
+
+/// One check of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckResult {
+    /// The path as written, in generalised UTF-8.
+    pub path: Box<[u8]>,
+    /// The op's name.
+    pub op: &'static str,
+    /// Whether it holds.
+    pub ok: bool,
+    /// Whether it could not be evaluated.
+    pub undetermined: bool,
+    /// A preview of the value; `None` where the path does not resolve.
+    pub actual: Option<String>,
+    /// A preview of the operand; `None` where there is none.
+    pub expected: Option<String>,
+    /// Why it does not hold; empty when it does.
+    pub reason: String,
+}
+
+/// All checks of one condition list, in order; none is skipped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleReport {
+    /// Whether one check is enough.
+    pub any: bool,
+    /// The checks.
+    pub results: Vec<CheckResult>,
+}
+
+impl RuleSet {
+    /// Evaluates every check of a list, with previews and reasons.
+    pub fn report<N: Node>(&self, rule: usize, record: &N) -> RuleReport {
+        let Some(rule) = self.rules.get(rule) else {
+            return RuleReport { any: false, results: Vec::new() };
+        };
+        let mut run = Run::new(self, record);
+        let members = rule.start..rule.end;
+        RuleReport {
+            any: rule.any,
+            results: members.filter_map(|member| self.check_result(&mut run, member)).collect(),
+        }
+    }
+
+    fn check_result<N: Node>(&self, run: &mut Run<'_, N>, member: usize) -> Option<CheckResult> {
+        let member = self.checks.get(member)?;
+        let predicate = self.predicates.get(member.predicate)?;
+        let answer = run.answer(member.predicate);
+        let unresolved = Resolved::Missing(0);
+        let resolved = match run.slot(predicate.place) {
+            Slot::Known(resolved) if member.path.is_some() => resolved,
+            _ => &unresolved,
+        };
+        let actual = match resolved {
+            Resolved::Found(node) => Some(preview(node, REPORT)),
+            Resolved::Missing(_) => None,
+        };
+        let check = &member.check;
+        Some(CheckResult {
+            path: check.path.clone(),
+            op: check.op.name(),
+            ok: matches!(answer, Answer::Pass),
+            undetermined: matches!(answer, Answer::Undetermined(_)),
+            actual,
+            expected: check.expected_preview(REPORT),
+            reason: reason(check, &predicate.test, member.path.as_ref(), resolved, &answer),
+        })
+    }
+}

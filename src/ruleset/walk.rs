@@ -1,0 +1,156 @@
+//! The plain walk over rules: `first` and `all`, with what was found out kept for the record.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Rule, RuleSet};
+use crate::check::{Answer, Why};
+use crate::path::Resolved;
+use crate::value::Node;
+
+/// What a condition list says of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Pass,
+    /// It does not.
+    Fail,
+    /// It could not be decided.
+    Undetermined,
+}
+
+/// The first list in order that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// This one.
+    Hit(usize),
+    /// None of them.
+    Miss,
+    /// This one is undecided, and none before it holds: it might have been the one.
+    Undetermined(usize),
+}
+
+/// What is known of a place in the record.
+pub(super) enum Slot<N> {
+    Unknown,
+    Known(Resolved<N>),
+    Unreadable(Box<str>),
+}
+
+/// One record under evaluation.
+pub(super) struct Run<'s, N> {
+    pub(super) set: &'s RuleSet,
+    slots: SmallVec<[Slot<N>; 12]>,
+    verdicts: SmallVec<[Option<Verdict>; 64]>,
+}
+
+impl RuleSet {
+    /// The first list that holds; later ones are not evaluated.
+    pub fn first<N: Node>(&self, record: &N) -> First {
+        let mut run = Run::new(self, record);
+        for (position, rule) in self.rules.iter().enumerate() {
+            match run.rule(rule, rule.any) {
+                Verdict::Fail => {}
+                Verdict::Pass => return First::Hit(position),
+                Verdict::Undetermined => return First::Undetermined(position),
+            }
+        }
+        First::Miss
+    }
+
+    /// What every list says, in order.
+    pub fn all<N: Node>(&self, record: &N) -> Vec<Verdict> {
+        let mut run = Run::new(self, record);
+        self.rules.iter().map(|rule| run.rule(rule, rule.any)).collect()
+    }
+
+    /// What one list says, under its own or another match.
+    pub fn verdict<N: Node>(&self, rule: usize, record: &N, any: Option<bool>) -> Verdict {
+        match self.rules.get(rule) {
+            Some(rule) => Run::new(self, record).rule(rule, any.unwrap_or(rule.any)),
+            None => Verdict::Fail,
+        }
+    }
+}
+
+impl<'s, N: Node> Run<'s, N> {
+    pub(super) fn new(set: &'s RuleSet, record: &N) -> Self {
+        let mut slots = SmallVec::with_capacity(set.places.len());
+        slots.push(Slot::Known(Resolved::Found(record.clone())));
+        slots.resize_with(set.places.len(), || Slot::Unknown);
+        Self { set, slots, verdicts: smallvec![None; set.predicates.len()] }
+    }
+
+    /// `all`: a failed check decides, else an undetermined one leaves it open. `any`: a passed
+    /// check decides, else likewise.
+    fn rule(&mut self, rule: &Rule, any: bool) -> Verdict {
+        let (decisive, otherwise) =
+            if any { (Verdict::Pass, Verdict::Fail) } else { (Verdict::Fail, Verdict::Pass) };
+        let mut open = false;
+        for member in self.set.checks.get(rule.start..rule.end).unwrap_or_default() {
+            let verdict = self.predicate(member.predicate);
+            if verdict == decisive {
+                return decisive;
+            }
+            open |= verdict == Verdict::Undetermined;
+        }
+        if open { Verdict::Undetermined } else { otherwise }
+    }
+
+    fn predicate(&mut self, predicate: usize) -> Verdict {
+        if let Some(Some(known)) = self.verdicts.get(predicate) {
+            return *known;
+        }
+        let verdict = match self.answer(predicate) {
+            Answer::Pass => Verdict::Pass,
+            Answer::Fail(_) => Verdict::Fail,
+            Answer::Undetermined(_) => Verdict::Undetermined,
+        };
+        if let Some(slot) = self.verdicts.get_mut(predicate) {
+            *slot = Some(verdict);
+        }
+        verdict
+    }
+
+    /// The answer of a predicate with what its reason is made of.
+    pub(super) fn answer(&mut self, predicate: usize) -> Answer {
+        let set = self.set;
+        let Some(predicate) = set.predicates.get(predicate) else {
+            return Answer::Undetermined(Why::Plain);
+        };
+        let Some(member) = set.checks.get(predicate.check) else {
+            return Answer::Undetermined(Why::Plain);
+        };
+        match self.slot(predicate.place) {
+            Slot::Known(resolved) => predicate.test.answer(&member.check, resolved),
+            Slot::Unreadable(reason) => Answer::Undetermined(Why::Unreadable(reason.clone())),
+            Slot::Unknown => Answer::Undetermined(Why::Plain),
+        }
+    }
+
+    /// What is at a place, found out now if it was not before. Recursion is as deep as the path.
+    pub(super) fn slot(&mut self, place: usize) -> &Slot<N> {
+        if let Some(Slot::Unknown) = self.slots.get(place) {
+            let found = self.step(place);
+            if let Some(slot) = self.slots.get_mut(place) {
+                *slot = found;
+            }
+        }
+        self.slots.get(place).unwrap_or(&Slot::Unknown)
+    }
+
+    fn step(&mut self, place: usize) -> Slot<N> {
+        let set = self.set;
+        let Some(entry) = set.places.get(place) else { return Slot::Unknown };
+        let Some(segment) = &entry.segment else { return Slot::Unknown };
+        match self.slot(entry.parent) {
+            Slot::Known(Resolved::Found(node)) => match node.child(&segment.step(Some(place))) {
+                Ok(Some(child)) => Slot::Known(Resolved::Found(child)),
+                Ok(None) => Slot::Known(Resolved::Missing(entry.depth)),
+                Err(fault) => Slot::Unreadable(fault.reason.into()),
+            },
+            Slot::Known(Resolved::Missing(at)) => Slot::Known(Resolved::Missing(*at)),
+            Slot::Unreadable(reason) => Slot::Unreadable(reason.clone()),
+            Slot::Unknown => Slot::Unknown,
+        }
+    }
+}

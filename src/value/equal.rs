@@ -1,0 +1,42 @@
+//! Structural equality between any value and an operand.
+
+use super::{Node, Read, Step, Value, View};
+
+/// Whether a value equals an operand: same kind, same members, key order irrelevant.
+///
+/// Recursion follows the operand, whose nesting is bounded when it is read.
+///
+/// # Errors
+/// [`super::Unreadable`] when the value cannot be read.
+pub fn equals<N: Node>(node: &N, operand: &Value) -> Read<bool> {
+    Ok(match (node.view()?, operand) {
+        (View::Null, Value::Null) => true,
+        (View::Boolean(left), Value::Boolean(right)) => left == *right,
+        (View::Number(left), Value::Number(right)) => left.equals(right),
+        (View::String(left), Value::String(right)) => left.as_bytes() == &**right,
+        (View::Array, Value::Array(items)) => {
+            if node.length()? != items.len() {
+                return Ok(false);
+            }
+            let mut rest = items.iter();
+            let differs = node.any_item(&mut |child| match rest.next() {
+                Some(item) => Ok(!equals(&child, item)?),
+                None => Ok(true),
+            })?;
+            !differs && rest.next().is_none()
+        }
+        (View::Object, Value::Object(members)) => {
+            if node.length()? != members.len() {
+                return Ok(false);
+            }
+            for (name, member) in members {
+                match node.child(&Step::key(name))? {
+                    Some(child) if equals(&child, member)? => {}
+                    _ => return Ok(false),
+                }
+            }
+            true
+        }
+        _ => false,
+    })
+}

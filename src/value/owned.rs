@@ -1,0 +1,189 @@
+//! A value of our own: operands, and plain copies of what a caller hands over.
+
+use super::{MemberName, Node, Number, Read, Step, Text, View};
+
+/// A JSON value that owns its parts. Nesting is bounded when it is read.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// JSON null.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// Any number.
+    Number(Number),
+    /// Text in generalised UTF-8.
+    String(Box<[u8]>),
+    /// An ordered list.
+    Array(Box<[Value]>),
+    /// Members in the order they were written, names distinct.
+    Object(Box<[(Box<[u8]>, Value)]>),
+}
+
+/// Why a value could not be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAValue {
+    /// Where in the value, as a path below it (empty for the value itself).
+    pub at: String,
+    /// What stands there.
+    pub found: Found,
+}
+
+/// What was found where a JSON value was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Something of a type that JSON does not have.
+    Type(Box<str>),
+    /// A key of a type that is not text.
+    Key(Box<str>),
+    /// Nesting beyond the limit, which also catches a value that contains itself.
+    TooDeep(usize),
+    /// The object raised while it was read.
+    Raised(String),
+}
+
+impl std::fmt::Display for NotAValue {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.found {
+            Found::Type(name) => write!(out, "{name} is not a JSON value")?,
+            Found::Key(name) => write!(out, "a key of type {name}; keys must be strings")?,
+            Found::TooDeep(limit) => write!(out, "nested deeper than the limit of {limit}")?,
+            Found::Raised(reason) => write!(out, "could not be read: {reason}")?,
+        }
+        if self.at.is_empty() { Ok(()) } else { write!(out, " (at {})", self.at) }
+    }
+}
+
+impl Value {
+    /// Copies a value whole.
+    ///
+    /// # Errors
+    /// [`NotAValue`] naming the first place that JSON cannot hold, or nesting beyond `depth`.
+    pub fn copy<N: Node>(node: &N, depth: usize) -> Result<Self, NotAValue> {
+        copy(node, depth, depth)
+    }
+
+    /// The text when it is a string.
+    pub fn as_text(&self) -> Option<&[u8]> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue> {
+    let raised = |fault: Box<super::Unreadable>| here(Found::Raised(fault.reason));
+    let view = node.view().map_err(raised)?;
+    if left == 0 && matches!(view, View::Array | View::Object) {
+        return Err(here(Found::TooDeep(depth)));
+    }
+    let below = left.saturating_sub(1);
+    Ok(match view {
+        View::Null => Value::Null,
+        View::Boolean(boolean) => Value::Boolean(boolean),
+        View::Number(number) => Value::Number(number),
+        View::String(text) => Value::String(text.as_bytes().into()),
+        View::Opaque(name) => return Err(here(Found::Type(name))),
+        View::Array => {
+            let mut items = Vec::new();
+            let mut fault = None;
+            node.any_item(&mut |item| {
+                match copy(&item, below, depth) {
+                    Ok(item) => items.push(item),
+                    Err(found) => fault = Some(found.under(&format!("[{}]", items.len()))),
+                }
+                Ok(fault.is_some())
+            })
+            .map_err(raised)?;
+            if let Some(fault) = fault {
+                return Err(fault);
+            }
+            Value::Array(items.into())
+        }
+        View::Object => {
+            let mut members = Vec::new();
+            for (name, member) in node.members(usize::MAX).map_err(raised)? {
+                let name = match name {
+                    MemberName::Text(name) => name,
+                    MemberName::Other(kind) => return Err(here(Found::Key(kind))),
+                };
+                let value = copy(&member, below, depth)
+                    .map_err(|fault| fault.under(&super::text::display(&name)))?;
+                members.push((name, value));
+            }
+            Value::Object(members.into())
+        }
+    })
+}
+
+fn here(found: Found) -> NotAValue {
+    NotAValue { at: String::new(), found }
+}
+
+impl NotAValue {
+    /// The same fault seen from one level up. A cut keeps a deeply nested one to one line.
+    fn under(mut self, segment: &str) -> Self {
+        if self.at.len() < 200 {
+            self.at = self.below(segment);
+        }
+        self
+    }
+
+    /// Its place below a field.
+    pub fn below(&self, field: &str) -> String {
+        let dot = if self.at.is_empty() || self.at.starts_with('[') { "" } else { "." };
+        format!("{field}{dot}{}", self.at)
+    }
+}
+
+impl Node for &Value {
+    fn view(&self) -> Read<View<'_>> {
+        Ok(match self {
+            Value::Null => View::Null,
+            Value::Boolean(boolean) => View::Boolean(*boolean),
+            Value::Number(number) => View::Number(number.clone()),
+            Value::String(text) => View::String(Text::from_generalised(&**text)),
+            Value::Array(_) => View::Array,
+            Value::Object(_) => View::Object,
+        })
+    }
+
+    fn child(&self, step: &Step<'_>) -> Read<Option<Self>> {
+        Ok(match self {
+            Value::Array(items) => step.index.and_then(|index| items.get(index)),
+            Value::Object(members) => {
+                members.iter().find(|(name, _)| **name == *step.key).map(|(_, value)| value)
+            }
+            _ => None,
+        })
+    }
+
+    fn length(&self) -> Read<usize> {
+        Ok(match self {
+            Value::Array(items) => items.len(),
+            Value::Object(members) => members.len(),
+            _ => 0,
+        })
+    }
+
+    fn any_item(&self, visit: &mut dyn FnMut(Self) -> Read<bool>) -> Read<bool> {
+        let Value::Array(items) = self else { return Ok(false) };
+        for item in items {
+            if visit(item)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn members(&self, limit: usize) -> Read<Vec<(MemberName, Self)>> {
+        Ok(match self {
+            Value::Object(members) => members
+                .iter()
+                .take(limit)
+                .map(|(name, value)| (MemberName::Text(name.clone()), value))
+                .collect(),
+            _ => Vec::new(),
+        })
+    }
+}

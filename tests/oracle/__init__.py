@@ -1,0 +1,58 @@
+"""A slow and plain reference for conditions and decisions, for comparison in tests.
+
+It is written from the rules alone and shares no code with the product. Where the two differ,
+one of them is wrong.
+"""
+
+from .canonical import canonical, digest
+from .checks import evaluate, report, verdict
+from .compare import matches_expectation, missing_mentions
+from .formats import check_format
+from .paths import PathError, parse, resolve
+from .patterns import PatternInvalid, PatternUnsupported, check_syntax
+from .patterns import test as pattern_test
+from .previews import preview
+from .tools import branch, decision_table
+from .values import (
+    equal,
+    exact,
+    has_type,
+    is_empty,
+    is_finite_number,
+    is_too_deep,
+    joined,
+    kind,
+    length,
+    type_name,
+)
+
+__all__ = [
+    "PathError",
+    "PatternInvalid",
+    "PatternUnsupported",
+    "branch",
+    "canonical",
+    "check_format",
+    "check_syntax",
+    "decision_table",
+    "digest",
+    "equal",
+    "evaluate",
+    "exact",
+    "has_type",
+    "is_empty",
+    "is_finite_number",
+    "is_too_deep",
+    "joined",
+    "kind",
+    "length",
+    "matches_expectation",
+    "missing_mentions",
+    "parse",
+    "pattern_test",
+    "preview",
+    "report",
+    "resolve",
+    "type_name",
+    "verdict",
+]

@@ -105,6 +105,12 @@ class CheckReport(WireForm):
         return sum(result.undetermined for result in self.results)
 
     @property
+    def outcome(self) -> str:
+        """A short label for counting."""
+        decided = self.failed > self.undetermined
+        return "ok" if self.ok else "failed" if decided else "(undetermined)"
+
+    @property
     def failures(self) -> tuple[CheckResult, ...]:
         """The checks that do not hold, in order."""
         return tuple(result for result in self.results if not result.ok)

@@ -6,7 +6,7 @@ use super::prepare::Test;
 use super::{Check, Op, OperandKind};
 use crate::path::Resolved;
 use crate::pattern::TextFault;
-use crate::value::{Node, Number, Read, Step, Value, View, equals};
+use crate::value::{Node, Number, Read, Step, Value, View, equals, equals_seen};
 
 /// The three-valued answer of one check.
 #[derive(Clone, Debug)]
@@ -62,8 +62,8 @@ impl Test {
         }
         Ok(match (self, view) {
             (Self::Exists, _) => signed(true),
-            (Self::Equals, _) => signed(equals(node, operand)?),
-            (Self::OneOf, _) => signed(is_member(node, operand)?),
+            (Self::Equals, view) => signed(equals_seen(node, &view, operand)?),
+            (Self::OneOf, view) => signed(is_member(node, &view, operand)?),
             (Self::Contains, view) => return contains(op, node, &view, operand),
             (Self::Matches(pattern), View::String(text)) => match pattern.test(text.as_bytes()) {
                 Ok(found) => signed(found),
@@ -107,10 +107,10 @@ fn takes_text(op: Op) -> bool {
     op.operand() == OperandKind::Pattern
 }
 
-fn is_member<N: Node>(node: &N, operand: &Value) -> Read<bool> {
+fn is_member<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<bool> {
     let Value::Array(members) = operand else { return Ok(false) };
     for member in members {
-        if equals(node, member)? {
+        if equals_seen(node, view, member)? {
             return Ok(true);
         }
     }

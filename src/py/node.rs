@@ -185,7 +185,10 @@ impl<'py, 'c> PyNode<'py, 'c> {
 
     fn child_of(&self, step: &Step<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self.kind()? {
-            Kind::Dict(dict) => dict.get_item(self.key(step)?),
+            Kind::Dict(dict) => match step.slot.and_then(|slot| self.context.keys.get(slot)) {
+                Some(prepared) => dict.get_item(prepared.bind(dict.py())),
+                None => dict.get_item(self.key(step)?),
+            },
             Kind::List(list) => match step.index {
                 Some(index) if index < list.len() => missing_is_none(list.get_item(index)),
                 _ => Ok(None),

@@ -39,7 +39,7 @@ pub(super) enum Slot<N> {
 /// One record under evaluation.
 pub(super) struct Run<'s, N> {
     pub(super) set: &'s RuleSet,
-    slots: SmallVec<[Slot<N>; 12]>,
+    slots: SmallVec<[Slot<N>; 32]>,
     verdicts: SmallVec<[Option<Verdict>; 64]>,
 }
 

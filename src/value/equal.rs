@@ -9,9 +9,17 @@ use super::{Node, Read, Step, Value, View};
 /// # Errors
 /// [`super::Unreadable`] when the value cannot be read.
 pub fn equals<N: Node>(node: &N, operand: &Value) -> Read<bool> {
-    Ok(match (node.view()?, operand) {
+    equals_seen(node, &node.view()?, operand)
+}
+
+/// As [`equals`], for a value that was looked at already.
+///
+/// # Errors
+/// As [`equals`].
+pub fn equals_seen<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<bool> {
+    Ok(match (view, operand) {
         (View::Null, Value::Null) => true,
-        (View::Boolean(left), Value::Boolean(right)) => left == *right,
+        (View::Boolean(left), Value::Boolean(right)) => left == right,
         (View::Number(left), Value::Number(right)) => left.equals(right),
         (View::String(left), Value::String(right)) => left.as_bytes() == &**right,
         (View::Array, Value::Array(items)) => {

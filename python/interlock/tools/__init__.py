@@ -1,31 +1,21 @@
-"""The decision tools: a function, a compiled class and a model-facing form each."""
+"""The decision tools in the form a model harness takes: `call` and `definitions`.
+
+Each tool has a room of its own below; their functions and classes are public in `interlock`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from interlock.tools._model_tools import call, definitions
-    from interlock.tools.branch import Branch, BranchResult, branch
-    from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
 
-__all__ = [
-    "Branch",
-    "BranchResult",
-    "DecisionTable",
-    "TableResult",
-    "branch",
-    "call",
-    "decision_table",
-    "definitions",
-]
+__all__ = ["call", "definitions"]
 
-_HOME_OF = {
-    "Branch": "branch",
-    "BranchResult": "branch",
-    "DecisionTable": "decision_table",
-    "TableResult": "decision_table",
-    "call": "_model_tools",
-    "decision_table": "decision_table",
-    "definitions": "_model_tools",
-}
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        from interlock.tools import _model_tools
+
+        return getattr(_model_tools, name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

@@ -97,12 +97,14 @@ class Branch(CompiledSpec):
         'big'
     """
 
-    __slots__ = ("_answers", "_miss")
+    __slots__ = ("_answers", "_copied", "_miss")
 
     tool = "Branch"
     spec_fields = ("arms", "otherwise")
 
     _answers: tuple[BranchResult, ...]
+    _copied: frozenset[int]
+    """Arms whose result can be changed by whoever gets it, so that each gets its own."""
     _miss: BranchResult
 
     def __init__(
@@ -128,6 +130,7 @@ class Branch(CompiledSpec):
             spec["otherwise"] = fallback
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("_answers", tuple(_answer(arm, index) for index, arm in enumerate(entries)))
+        self._set("_copied", frozenset(i for i, arm in enumerate(entries) if _is_mutable(arm)))
         self._set("_miss", _answer(fallback, None) if fallback else BranchResult(matched=False))
 
     @classmethod
@@ -154,6 +157,8 @@ class Branch(CompiledSpec):
         first = self._rules.first(value)
         if first >= 0:
             answer = self._answers[first]
+            if not verbose and first not in self._copied:
+                return answer
         elif first == -1:
             answer = self._miss
         else:
@@ -165,7 +170,6 @@ class Branch(CompiledSpec):
             evaluated = tuple(rule_reports(self._rules, value, range(ended + 1)))
             answer = replace(answer, evaluated=evaluated)
         if isinstance(answer.result, (dict, list)):
-            # The caller may change what it gets; the compiled arms stay as they are.
             answer = replace(answer, result=cast("JSON", _core.plain(answer.result)))
         return answer
 
@@ -187,6 +191,10 @@ def branch(
         SpecInvalid: With every problem found, before anything is evaluated.
     """
     return Branch(arms, otherwise=otherwise).decide(value, verbose=verbose)
+
+
+def _is_mutable(arm: Mapping[str, JSON]) -> bool:
+    return isinstance(arm.get("result"), (dict, list))
 
 
 def _answer(arm: Mapping[str, JSON], index: int | None) -> BranchResult:

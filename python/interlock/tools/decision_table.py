@@ -33,6 +33,7 @@ class TableResult(WireForm):
         policy: The table's hit policy.
         version: The table's version; None when it has none.
         matched_ids: The rows that hold, in declared order; under `first` the one that decided.
+        decided_by: The rows whose outputs are given; no part of the wire form.
         outputs: The outputs; under `collect` a list of them, one a row; None when nothing answers.
         fallback: Whether `otherwise` answers.
         conflict: The rows that exclude each other, and why; else None.
@@ -50,6 +51,7 @@ class TableResult(WireForm):
     fallback: bool
     conflict: str | None
     table_hash: str
+    decided_by: tuple[str, ...] = ()
     undetermined: str | None = None
     evaluated: tuple[RuleReport, ...] | None = None
 
@@ -62,7 +64,7 @@ class TableResult(WireForm):
             return "(conflict)"
         if self.fallback:
             return "(otherwise)"
-        return " + ".join(self.matched_ids) if self.matched else "(no match)"
+        return " + ".join(self.decided_by) if self.matched else "(no match)"
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the wire form."""
@@ -216,7 +218,7 @@ class DecisionTable(CompiledSpec):
             return self._miss
         if first < 0:
             return self._open(value, -2 - first, ())
-        return self._hit((first,), self._outputs[first])
+        return self._hit((first,), (first,), self._outputs[first])
 
     def _ranked(self, value: object) -> TableResult:
         verdicts = self._rules.all(value)
@@ -231,15 +233,22 @@ class DecisionTable(CompiledSpec):
         if not hits:
             return self._miss
         if self._miss.policy == "collect":
-            return self._hit(hits, [self._outputs[row] for row in hits])
+            return self._hit(hits, hits, [self._outputs[row] for row in hits])
         rivals = [row for row in hits if not by_priority or self._priorities[row] == top]
         if len(rivals) > 1:
             return self._conflict(hits, rivals)
-        return self._hit(hits, self._outputs[rivals[0]])
+        return self._hit(hits, rivals, self._outputs[rivals[0]])
 
-    def _hit(self, hits: tuple[int, ...], outputs: JSON) -> TableResult:
+    def _hit(
+        self, hits: Sequence[int], deciding: Sequence[int], outputs: JSON
+    ) -> TableResult:
         return replace(
-            self._miss, matched=True, matched_ids=self._ids(hits), outputs=outputs, fallback=False
+            self._miss,
+            matched=True,
+            matched_ids=self._ids(hits),
+            decided_by=self._ids(deciding),
+            outputs=outputs,
+            fallback=False,
         )
 
     def _refused(self, hits: tuple[int, ...]) -> TableResult:

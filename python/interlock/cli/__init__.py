@@ -1,0 +1,51 @@
+"""The command line: data on standard output, everything else on standard error.
+
+Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+__all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """Run the `interlock` command; a closed pipe ends it quietly."""
+    from interlock.cli._commands import cli
+
+    try:
+        status = cli.main(prog_name="interlock", standalone_mode=False)
+    except BrokenPipeError:
+        _forget_output()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        sys.exit(_explained(error))
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _explained(error: Exception) -> int:
+    """Say what went wrong in one or a few lines; what was not foreseen keeps its traceback."""
+    import click
+
+    from interlock.errors import InterlockError
+
+    if isinstance(error, click.exceptions.Abort):
+        return 130
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    if isinstance(error, (InterlockError, OSError)):
+        click.echo(f"interlock: {error}", err=True)
+        return 1
+    raise error
+
+
+def _forget_output() -> None:
+    """Keep the interpreter from writing to the closed pipe again at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,152 @@
+"""The commands; what each needs is loaded when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import click
+
+if TYPE_CHECKING:
+    from interlock.errors import Problem
+    from interlock.typing import JSON
+
+__all__ = ["cli"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Decisions that have a right answer, made by code.
+
+    Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted.
+    """
+
+
+@cli.command()
+@click.argument("spec", type=click.Path(dir_okay=False))
+@click.argument("records", default="-", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--output", type=click.Path(dir_okay=False), help="Write decisions to this file.")
+@click.option("--summary", is_flag=True, help="Print counts per outcome on standard error.")
+@click.option("--explain", is_flag=True, help="Say in each decision how every arm or row fared.")
+@click.option("--strict", is_flag=True, help="Stop at the first record that cannot be decided.")
+@click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal.")
+def decide(
+    spec: str,
+    records: str,
+    *,
+    output: str | None,
+    summary: bool,
+    explain: bool,
+    strict: bool,
+    no_progress: bool,
+) -> int:
+    """Decide RECORDS (JSON Lines; `-` or nothing: standard input) by SPEC (YAML or JSON).
+
+    One line out for each record in, in order; blank lines are passed over. A line that cannot be
+    decided becomes a line with `error`, and the exit code is 1 at the end.
+    """
+    from interlock.cli import _decide
+
+    compiled = _decide.compiled_spec(spec)
+    if compiled is None:
+        return 1
+    run = _decide.Run(compiled, explain=explain, strict=strict)
+    with _decide.source(records) as lines, _decide.destination(output) as out:
+        run.through(lines, out, progress=not no_progress)
+    if summary:
+        _decide.print_summary(run)
+    return run.exit_code()
+
+
+@cli.command()
+@click.argument("spec", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON Lines.")
+def lint(spec: tuple[str, ...], *, as_json: bool) -> int:
+    """Find all faults and warnings of every SPEC; exit 1 when there is a fault."""
+    from interlock.cli import _lint
+
+    faults = 0
+    for path in spec:
+        for problem, place in _lint.problems(path):
+            faults += not problem.is_warning
+            click.echo(_as_json(problem, path, place) if as_json else f"{place}: {problem}")
+    return 1 if faults else 0
+
+
+def _as_json(problem: Problem, path: str, place: str) -> str:
+    line, column = ([*place[len(path) + 1 :].split(":"), "", ""])[:2]
+    row = {
+        "file": path,
+        "line": int(line) if line else None,
+        "column": int(column) if column else None,
+        "severity": "warning" if problem.is_warning else "error",
+        **problem._asdict(),
+    }
+    return json.dumps(row, ensure_ascii=False)
+
+
+@cli.command()
+@click.argument("tool")
+@click.argument("source", default="-", metavar="[INPUT]", type=click.Path(allow_dash=True))
+def call(tool: str, source: str) -> None:
+    """Call TOOL as a model would: JSON in (`-` or nothing: standard input), JSON out."""
+    from interlock._core import Json
+    from interlock._wire import to_json
+    from interlock.tools import call as call_tool
+
+    stdin = cast("BinaryIO", sys.stdin.buffer)
+    raw = stdin.read() if source == "-" else Path(source).read_bytes()
+    arguments = cast("dict[str, object]", Json(raw).to_python())
+    click.echo(to_json(call_tool(tool, arguments)))
+
+
+@cli.command()
+@click.argument("tool")
+def schema(tool: str) -> None:
+    """Print the JSON Schema of a spec file of TOOL."""
+    from interlock.tools._model_tools import TOOLS
+
+    if tool not in TOOLS:
+        from interlock._core import nearest
+
+        near = nearest(tool, list(TOOLS))
+        hint = f'; did you mean "{near}"?' if near else ""
+        message = f'no tool "{tool}"{hint} (known: {", ".join(TOOLS)})'
+        raise click.BadParameter(message, param_hint="TOOL")
+    _print_json(TOOLS[tool].json_schema())
+
+
+@cli.command()
+@click.option(
+    "--style",
+    type=click.Choice(["mcp", "openai", "anthropic"]),
+    help="Print the definitions that this kind of harness takes, as JSON.",
+)
+def tools(*, style: str | None) -> None:
+    """List the tools."""
+    from interlock.tools._model_tools import DESCRIPTIONS, definitions
+
+    if style is None:
+        for name, description in DESCRIPTIONS.items():
+            click.echo(f"{name:14} {description}")
+    else:
+        _print_json(cast("JSON", definitions(cast("_Style", style))))
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def version(*, as_json: bool) -> None:
+    """Print the version."""
+    from interlock import __version__
+
+    click.echo(json.dumps({"version": __version__}) if as_json else __version__)
+
+
+def _print_json(value: JSON) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+if TYPE_CHECKING:
+    from interlock.tools._model_tools import Style as _Style

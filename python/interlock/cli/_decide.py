@@ -1,0 +1,195 @@
+"""`interlock decide`: JSON Lines through a compiled spec, streamed, in order, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Protocol, cast
+
+import click
+
+from interlock._core import Json
+from interlock._wire import to_json
+from interlock.errors import InterlockError, Problem
+from interlock.tools._model_tools import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from interlock._compiled import CompiledSpec
+
+__all__ = ["Run", "compiled_spec", "destination", "print_summary", "source"]
+
+_LINE_LIMIT = 256 << 20
+_BLOCK = 64 << 10
+
+
+class Outcome(Protocol):
+    """A result that can be counted and written."""
+
+    @property
+    def outcome(self) -> str: ...
+    def to_json(self) -> str: ...
+
+
+class Run:
+    """One pass over the records: what was decided, and which lines were bad."""
+
+    def __init__(self, compiled: CompiledSpec, *, explain: bool, strict: bool) -> None:
+        """Take the compiled spec and how to treat the records."""
+        self.counts: Counter[str] = Counter()
+        self.bad: list[str] = []
+        self.bad_count = 0
+        self.records = 0
+        self._compiled = compiled
+        self._explain = explain
+        self._strict = strict
+
+    def through(self, lines: IO[bytes], out: IO[bytes], *, progress: bool) -> None:
+        """Decide every line and write what it gives; memory is bounded by the longest line."""
+        at_once = out.isatty()
+        block = bytearray()
+        with _Progress(lines, shown=progress) as bar:
+            for number, line in _numbered(lines):
+                bar.advance(len(line))
+                if not line.strip():
+                    continue
+                block += self._decided(number, line).encode("utf-8", "surrogatepass") + b"\n"
+                if at_once or len(block) >= _BLOCK:
+                    out.write(block)
+                    out.flush()
+                    block.clear()
+                if self._strict and self.bad_count:
+                    break
+        out.write(block)
+        out.flush()
+
+    def _decided(self, number: int, line: bytes) -> str:
+        self.records += 1
+        try:
+            if len(line) > _LINE_LIMIT:
+                return self._failed(number, f"longer than the limit of {_LINE_LIMIT} bytes")
+            result = cast("Outcome", decide(self._compiled, Json(line), verbose=self._explain))
+        except InterlockError as error:
+            problems = cast("tuple[Problem, ...]", getattr(error, "problems", ()))
+            return self._failed(number, problems[0].message if problems else str(error))
+        self.counts[result.outcome] += 1
+        return result.to_json()
+
+    def _failed(self, number: int, message: str) -> str:
+        self.bad_count += 1
+        self.counts["(error)"] += 1
+        if len(self.bad) < 10:
+            self.bad.append(f"line {number}: {message}")
+        return to_json({"error": message, "line": number})
+
+    def exit_code(self) -> int:
+        """Report the bad lines on standard error; 1 when there is any."""
+        for fault in self.bad:
+            click.echo(fault, err=True)
+        if self.bad_count > len(self.bad):
+            click.echo(f"... and {self.bad_count - len(self.bad)} more", err=True)
+        if self.bad_count:
+            plural = "" if self.bad_count == 1 else "s"
+            click.echo(f"{self.bad_count} bad line{plural} of {self.records}", err=True)
+        return 1 if self.bad_count else 0
+
+
+def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their numbers; of an overlong one only as much as shows that it is."""
+    number = 0
+    while line := lines.readline(_LINE_LIMIT + 1):
+        number += 1
+        yield number, line
+        while len(line) > _LINE_LIMIT and not line.endswith(b"\n"):
+            line = lines.readline(_LINE_LIMIT + 1)
+
+
+def compiled_spec(path: str) -> CompiledSpec | None:
+    """Compile a spec file strictly; None when it has faults, which are then on standard error."""
+    from interlock.cli._lint import place_of, problems, tool_of
+    from interlock.errors import ConfigError
+    from interlock.spec import load
+
+    try:
+        spec = load(path)
+        tool = tool_of(spec)
+        if not isinstance(tool, Problem):
+            return tool.from_spec(spec.fields, strict=True)
+        click.echo(f"{place_of(spec, tool)}: {tool}", err=True)
+    except (ConfigError, OSError):
+        for problem, place in problems(path):
+            click.echo(f"{place}: {problem}", err=True)
+    return None
+
+
+@contextmanager
+def source(path: str) -> Iterator[IO[bytes]]:
+    """Open the records."""
+    if path == "-":
+        yield cast("IO[bytes]", sys.stdin.buffer)
+        return
+    with Path(path).open("rb") as lines:
+        yield lines
+
+
+@contextmanager
+def destination(path: str | None) -> Iterator[IO[bytes]]:
+    """Open where decisions go: a file is written beside its place and renamed when it is whole."""
+    if path is None:
+        yield cast("IO[bytes]", sys.stdout.buffer)
+        return
+    beside = Path(f"{path}.part")
+    with beside.open("wb") as out:
+        yield out
+    beside.replace(path)
+
+
+class _Progress:
+    """A progress bar by bytes, only on a terminal; loads what it needs only then."""
+
+    def __init__(self, lines: IO[bytes], *, shown: bool) -> None:
+        self._bar = None
+        hidden = os.environ.get("INTERLOCK_NO_PROGRESS", "") not in ("", "0")
+        if shown and not hidden and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("deciding", total=_size(lines))
+
+    def __enter__(self) -> _Progress:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, count: int) -> None:
+        if self._bar is not None:
+            self._bar.advance(self._task, count)
+
+
+def _size(lines: IO[bytes]) -> int | None:
+    try:
+        return os.fstat(lines.fileno()).st_size or None
+    except OSError:
+        return None
+
+
+def print_summary(run: Run) -> None:
+    """Print counts per outcome on standard error, most frequent first."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("outcome", title=f"{run.records} records")
+    table.add_column("records", justify="right")
+    for name, count in sorted(run.counts.items(), key=lambda item: (-item[1], item[0])):
+        table.add_row(Text(name), str(count))
+    Console(stderr=True).print(table)

@@ -1,6 +1,6 @@
 //! One-line previews: compact JSON, cut, without serialising more of the value than is shown.
 
-use crate::value::text::{code_points, push_display};
+use crate::value::text::{code_points, push_display, push_unit_escape};
 use crate::value::{MemberName, Node, View};
 
 /// Characters of a preview in a report.
@@ -124,7 +124,7 @@ pub fn escape(out: &mut String, point: u32) {
         0x0A => out.push_str("\\n"),
         0x0D => out.push_str("\\r"),
         0x09 => out.push_str("\\t"),
-        0..=0x1F => out.push_str(&format!("\\u{point:04x}")),
+        0..=0x1F => push_unit_escape(out, point),
         _ => push_display(out, point),
     }
 }

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
         Undetermined,
     )
     from interlock.tools.branch import Branch, BranchResult, branch
-    from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
+    from interlock.tools.decision_table import (
+        DecisionTable,
+        TableResult,
+        decision_table,
+    )
 
 _HOMES = {
     "_core": ("Json", "Pattern", "__version__"),

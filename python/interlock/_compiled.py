@@ -27,7 +27,14 @@ class CompiledSpec:
     its spec and compiles again, once per process).
     """
 
-    __slots__ = ("__weakref__", "_fingerprint", "_limits", "_rules", "_spec", "_warnings")
+    __slots__ = (
+        "__weakref__",
+        "_fingerprint",
+        "_limits",
+        "_rules",
+        "_spec",
+        "_warnings",
+    )
 
     tool: ClassVar[str]
     """The name of the tool in data."""
@@ -95,7 +102,13 @@ class CompiledSpec:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = (_PICKLE_FORMAT, type(self), self.to_spec(), dict(self._limits), self.fingerprint)
+        state = (
+            _PICKLE_FORMAT,
+            type(self),
+            self.to_spec(),
+            dict(self._limits),
+            self.fingerprint,
+        )
         return _restore, state
 
     def to_spec(self) -> dict[str, JSON]:
@@ -141,14 +154,22 @@ class CompiledSpec:
 
     @classmethod
     def _from_fields(
-        cls, entries: object, fields: dict[str, object], *, strict: bool, limits: Limits | None
+        cls,
+        entries: object,
+        fields: dict[str, object],
+        *,
+        strict: bool,
+        limits: Limits | None,
     ) -> Self:
         """Compile from the fields of a spec; the first one apart."""
         raise NotImplementedError
 
     @classmethod
     def lint(
-        cls, spec: Mapping[str, object] | str | PathLike[str], *, limits: Limits | None = None
+        cls,
+        spec: Mapping[str, object] | str | PathLike[str],
+        *,
+        limits: Limits | None = None,
     ) -> tuple[Problem, ...]:
         """Return every fault and warning of a spec; nothing is raised for a faulty one."""
         try:

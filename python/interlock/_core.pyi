@@ -49,7 +49,11 @@ class Pattern:
     """
 
     def __new__(
-        cls, source: str, flags: str | None = None, *, limits: Mapping[str, int] | None = None
+        cls,
+        source: str,
+        flags: str | None = None,
+        *,
+        limits: Mapping[str, int] | None = None,
     ) -> Self: ...
     def test(self, text: str) -> bool:
         """Say whether the pattern is found in a text.

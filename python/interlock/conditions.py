@@ -176,7 +176,11 @@ class Checks(CompiledSpec):
     spec_fields = ("checks",)
 
     def __init__(
-        self, checks: Sequence[object], *, strict: bool = False, limits: Limits | None = None
+        self,
+        checks: Sequence[object],
+        *,
+        strict: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         """Compile the list."""
         rules, problems, faults = _core.compile_checks(checks, field="checks", limits=limits)
@@ -187,13 +191,22 @@ class Checks(CompiledSpec):
 
     @classmethod
     def _from_fields(
-        cls, entries: object, fields: dict[str, object], *, strict: bool, limits: Limits | None
+        cls,
+        entries: object,
+        fields: dict[str, object],
+        *,
+        strict: bool,
+        limits: Limits | None,
     ) -> Self:
         return cls(cast("Sequence[object]", entries), strict=strict, limits=limits)
 
     @classmethod
     def compile(
-        cls, spec: Sequence[object], *, strict: bool = False, limits: Limits | None = None
+        cls,
+        spec: Sequence[object],
+        *,
+        strict: bool = False,
+        limits: Limits | None = None,
     ) -> Self:
         """Compile a list of checks; the same as calling the class."""
         return cls(spec, strict=strict, limits=limits)
@@ -231,9 +244,7 @@ class Checks(CompiledSpec):
 def _is_any(match: object) -> bool:
     if match not in ("all", "any"):
         message = 'must be "all" or "any"'
-        raise ConfigError(
-            (Problem("spec/unknown-choice", "match", _core.preview(match), message),)
-        )
+        raise ConfigError((Problem("spec/unknown-choice", "match", _core.preview(match), message),))
     return match == "any"
 
 

@@ -1,15 +1,15 @@
 """The errors of interlock: a small tree, each naming what is wrong, where, and what to write.
 
-    InterlockError
-    ├── ConfigError (also a ValueError): carries every problem found
-    │   ├── InputInvalid     input of a model-facing call, or text that is no JSON
-    │   ├── SpecInvalid      a spec of a tool or a list of checks
-    │   ├── PathInvalid      a malformed path
-    │   └── PatternError
-    │       ├── PatternInvalid       not ECMAScript
-    │       ├── PatternUnsupported   ECMAScript that is not run in linear time here
-    │       └── PatternTooLarge      over a size limit
-    └── Undetermined         a yes-or-no answer was asked for and there is none
+InterlockError
+├── ConfigError (also a ValueError): carries every problem found
+│   ├── InputInvalid     input of a model-facing call, or text that is no JSON
+│   ├── SpecInvalid      a spec of a tool or a list of checks
+│   ├── PathInvalid      a malformed path
+│   └── PatternError
+│       ├── PatternInvalid       not ECMAScript
+│       ├── PatternUnsupported   ECMAScript that is not run in linear time here
+│       └── PatternTooLarge      over a size limit
+└── Undetermined         a yes-or-no answer was asked for and there is none
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ class ConfigError(InterlockError, ValueError):
         """One problem on one line, several below each other."""
         if len(self.problems) == 1:
             return str(self.problems[0])
-        lines = [f"{len(self.problems)} problems:", *(f"  {problem}" for problem in self.problems)]
+        lines = [
+            f"{len(self.problems)} problems:",
+            *(f"  {problem}" for problem in self.problems),
+        ]
         return "\n".join(lines)
 
 

@@ -108,7 +108,9 @@ fn takes_text(op: Op) -> bool {
 }
 
 fn is_member<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<bool> {
-    let Value::Array(members) = operand else { return Ok(false) };
+    let Value::Array(members) = operand else {
+        return Ok(false);
+    };
     for member in members {
         if equals_seen(node, view, member)? {
             return Ok(true);
@@ -120,9 +122,7 @@ fn is_member<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<bool> 
 /// A string holds only strings and an object only keys: anything else is not ok, negated or not.
 fn contains<N: Node>(op: Op, node: &N, view: &View<'_>, operand: &Value) -> Read<Answer> {
     let found = match (view, operand.as_text()) {
-        (View::String(text), Some(part)) => {
-            memchr::memmem::find(text.as_bytes(), part).is_some()
-        }
+        (View::String(text), Some(part)) => memchr::memmem::find(text.as_bytes(), part).is_some(),
         (View::String(_), None) => return Ok(Answer::Fail(Why::Kind("an expected string"))),
         (View::Object, Some(key)) => node.child(&Step::key(key))?.is_some(),
         (View::Object, None) => return Ok(Answer::Fail(Why::Kind("an expected key (a string)"))),

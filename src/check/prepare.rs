@@ -101,11 +101,8 @@ impl Test {
                 let reason = format!("{} {}", fault.field, fault.message).into();
                 let undetermined =
                     matches!(fault.code, Code::PatternUnsupported | Code::PatternTooLarge);
-                let test = if undetermined {
-                    Self::Undetermined(reason)
-                } else {
-                    Self::Broken(reason)
-                };
+                let test =
+                    if undetermined { Self::Undetermined(reason) } else { Self::Broken(reason) };
                 (test, Some(fault))
             }
         }
@@ -157,11 +154,7 @@ fn ready(check: &Check, limits: &Limits) -> Result<Test, OperandFault> {
     })
 }
 
-fn compiled(
-    check: &Check,
-    operand: &Value,
-    limits: &Limits,
-) -> Result<Arc<Pattern>, OperandFault> {
+fn compiled(check: &Check, operand: &Value, limits: &Limits) -> Result<Arc<Pattern>, OperandFault> {
     let Some(source) = operand.as_text() else {
         let message = "must be a pattern, written as a string".to_owned();
         return Err(OperandFault { code: Code::Operand, field: "expected", message });

@@ -111,7 +111,6 @@ fn kind<N: Node>(node: &N) -> String {
     node.view().map_or_else(|_| "unreadable".to_owned(), |view| view.type_name().to_owned())
 }
 
-
 impl Check {
     /// A one-line rendering of the operand; `None` where there is none.
     pub fn expected_preview(&self, limit: usize) -> Option<String> {

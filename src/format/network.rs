@@ -37,7 +37,9 @@ pub(super) fn is_ipv6(text: &[u8]) -> bool {
         return groups(text, true) == Some(8);
     };
     let (head, tail) = (text.get(..gap), text.get(gap + 2..));
-    let (Some(head), Some(tail)) = (head, tail) else { return false };
+    let (Some(head), Some(tail)) = (head, tail) else {
+        return false;
+    };
     let count = |part: &[u8], quad_allowed| {
         if part.is_empty() { Some(0) } else { groups(part, quad_allowed) }
     };

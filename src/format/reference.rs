@@ -5,8 +5,12 @@ use crate::value::text::code_points;
 
 /// RFC 5321 `Mailbox` without quoted local parts, literals and non-ASCII.
 pub(super) fn is_email(text: &[u8]) -> bool {
-    let Some(at) = memchr::memrchr(b'@', text) else { return false };
-    let (Some(local), Some(domain)) = (text.get(..at), text.get(at + 1..)) else { return false };
+    let Some(at) = memchr::memrchr(b'@', text) else {
+        return false;
+    };
+    let (Some(local), Some(domain)) = (text.get(..at), text.get(at + 1..)) else {
+        return false;
+    };
     local.len() <= 64
         && local.split(|byte| *byte == b'.').all(is_atom)
         && domain.contains(&b'.')
@@ -21,7 +25,9 @@ fn is_atom(atom: &[u8]) -> bool {
 }
 
 pub(super) fn is_uri(text: &[u8]) -> bool {
-    let Some(colon) = memchr::memchr(b':', text) else { return false };
+    let Some(colon) = memchr::memchr(b':', text) else {
+        return false;
+    };
     let (Some([first, scheme @ ..]), Some(rest)) = (text.get(..colon), text.get(colon + 1..))
     else {
         return false;
@@ -55,6 +61,5 @@ pub(super) fn is_uuid(text: &[u8]) -> bool {
 
 pub(super) fn is_json_pointer(text: &[u8]) -> bool {
     let escaped = |at: usize| matches!(text.get(at + 1), Some(b'0' | b'1'));
-    (text.is_empty() || text.first() == Some(&b'/'))
-        && memchr::memchr_iter(b'~', text).all(escaped)
+    (text.is_empty() || text.first() == Some(&b'/')) && memchr::memchr_iter(b'~', text).all(escaped)
 }

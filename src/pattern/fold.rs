@@ -21,7 +21,9 @@ fn groups() -> &'static [Vec<u32>] {
 }
 
 fn canonical(unit: u32) -> u32 {
-    let Some(character) = char::from_u32(unit) else { return unit };
+    let Some(character) = char::from_u32(unit) else {
+        return unit;
+    };
     let mut upper = character.to_uppercase();
     match (upper.next().map(u32::from), upper.next()) {
         (Some(folded), None) if folded <= 0xFFFF && !(unit >= 0x80 && folded < 0x80) => folded,

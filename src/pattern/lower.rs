@@ -53,7 +53,7 @@ impl Lowering {
             Ast::Dot if flags.dot_all => UnitSet::everything().to_hir(),
             Ast::Dot => UnitSet::line_terminators().complement().to_hir(),
             Ast::Class { negated, items } => {
-                let positive = set(&UnitSet::new(items.iter().flat_map(ranges)), flags);
+                let positive = set(&UnitSet::new(items.iter().copied().flat_map(ranges)), flags);
                 if *negated { positive.complement() } else { positive }.to_hir()
             }
             Ast::Assert(assertion) => self.assertion(*assertion, flags),
@@ -113,12 +113,12 @@ fn set(set: &UnitSet, flags: Flags) -> UnitSet {
     if flags.ignore_case { fold(set) } else { set.clone() }
 }
 
-fn ranges(item: &ClassItem) -> Vec<(u32, u32)> {
+fn ranges(item: ClassItem) -> Vec<(u32, u32)> {
     match item {
-        ClassItem::Range(low, high) => vec![(u32::from(*low), u32::from(*high))],
+        ClassItem::Range(low, high) => vec![(u32::from(low), u32::from(high))],
         ClassItem::Builtin { set, negated } => {
-            let set = UnitSet::builtin(*set);
-            if *negated { set.complement() } else { set }.ranges().to_vec()
+            let set = UnitSet::builtin(set);
+            if negated { set.complement() } else { set }.ranges().to_vec()
         }
     }
 }

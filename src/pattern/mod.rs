@@ -61,6 +61,7 @@ impl std::fmt::Display for TextFault {
 
 /// The flags that change what is matched.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "flags are independent of each other")]
 struct Flags {
     ignore_case: bool,
     multiline: bool,
@@ -173,7 +174,6 @@ fn parsed(source: &[u8], flags: Flags, limits: &Limits) -> Result<ast::Ast, Box<
     let units: Vec<u16> = code_units(source).collect();
     Ok(parse::parse(&units, limits.pattern_nesting)?)
 }
-
 
 impl Flags {
     fn parse(flags: &[u8]) -> Result<Self, PatternFault> {

@@ -104,8 +104,11 @@ fn byte((low, high): (u8, u8)) -> Hir {
     Hir::class(Class::Bytes(ClassBytes::new([ClassBytesRange::new(low, high)])))
 }
 
+/// Takes byte ranges whose product spells a run of units.
+type Emit<'a> = dyn FnMut(&[(u8, u8)]) + 'a;
+
 /// Cuts a range into runs whose spellings are a product of byte ranges.
-fn split(low: u32, high: u32, emit: &mut dyn FnMut(&[(u8, u8)])) {
+fn split(low: u32, high: u32, emit: &mut Emit<'_>) {
     for border in [0x7F, 0x7FF] {
         if low <= border && border < high {
             split(low, border, emit);

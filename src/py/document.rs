@@ -48,7 +48,11 @@ impl Json {
         })?;
         if unique_keys && let Some(name) = document.root().repeated_name() {
             let value = Some(crate::preview::quote(name, REPORT));
-            return Err(invalid(Code::RepeatedKey, value, "stands twice in one mapping".to_owned()));
+            return Err(invalid(
+                Code::RepeatedKey,
+                value,
+                "stands twice in one mapping".to_owned(),
+            ));
         }
         Ok(Self { document })
     }
@@ -61,9 +65,7 @@ impl Json {
         format!("Json({})", preview(&self.root(), REPORT))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> (Bound<'py, pyo3::types::PyType>, (String,)) {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, pyo3::types::PyType>, (String,)) {
         (slf.as_any().get_type(), (slf.get().document.input().to_owned(),))
     }
 

@@ -4,8 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use super::errors::raised;
-use super::node::{Context, PyNode, text_of, to_python_text};
+use super::node::{Context, PyNode};
 use super::plain::{json_to_python, not_a_value};
+use super::scalar::{text_of, to_python_text};
 use super::with_node;
 use crate::check::Op;
 use crate::error::{self, Code, Problem};
@@ -19,8 +20,12 @@ use crate::{canonical as forms, value::Node};
 #[pyfunction]
 pub(super) fn canonical(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let depth = Limits::DEFAULT.depth;
-    with_node!(value, &[], |node| forms::canonical(&node, depth)
-        .map_err(|fault| not_a_value(value.py(), "value", &node, &fault)))
+    with_node!(value, &[], |node| forms::canonical(&node, depth).map_err(|fault| not_a_value(
+        value.py(),
+        "value",
+        &node,
+        &fault
+    )))
 }
 
 /// The first hexadecimal digits of the SHA-256 of the canonical form.
@@ -28,8 +33,12 @@ pub(super) fn canonical(value: &Bound<'_, PyAny>) -> PyResult<String> {
 #[pyo3(signature = (value, length = 64))]
 pub(super) fn digest(value: &Bound<'_, PyAny>, length: usize) -> PyResult<String> {
     let depth = Limits::DEFAULT.depth;
-    with_node!(value, &[], |node| forms::digest(&node, depth, length)
-        .map_err(|fault| not_a_value(value.py(), "value", &node, &fault)))
+    with_node!(value, &[], |node| forms::digest(&node, depth, length).map_err(|fault| not_a_value(
+        value.py(),
+        "value",
+        &node,
+        &fault
+    )))
 }
 
 /// As `digest`, also for values without a canonical form (NaN, lone halves).
@@ -81,9 +90,7 @@ fn resolution<'py, N: Node>(
 ) -> PyResult<Resolution<'py>> {
     match path.resolve(root) {
         Ok(Resolved::Found(node)) => Ok((true, Some(to_python(node)?), None)),
-        Ok(Resolved::Missing(at)) => {
-            Ok((false, None, Some(to_python_text(py, &path.prefix(at))?)))
-        }
+        Ok(Resolved::Missing(at)) => Ok((false, None, Some(to_python_text(py, &path.prefix(at))?))),
         Err(fault) => {
             let errors = py.import("interlock.errors")?;
             let reason = format!("value: reading it failed: {}", fault.reason);
@@ -99,7 +106,9 @@ pub(super) fn find_format(
     text: &Bound<'_, PyString>,
     name: &str,
 ) -> PyResult<Option<(&'static str, Option<bool>)>> {
-    let Some(format) = Format::named(name) else { return Ok(None) };
+    let Some(format) = Format::named(name) else {
+        return Ok(None);
+    };
     Ok(Some((format.summary(), format.accepts(text_of(text)?.as_bytes()))))
 }
 
@@ -133,6 +142,7 @@ pub(super) fn limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// The nearest of the known names, when one is near enough to be meant.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments are extracted by value")]
 pub(super) fn nearest(name: &str, known: Vec<String>) -> Option<String> {
     error::nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
 }

@@ -4,10 +4,12 @@
 mod document;
 mod errors;
 mod functions;
+mod kind;
 mod node;
 mod pattern;
 mod plain;
 mod ruleset;
+mod scalar;
 
 use pyo3::prelude::*;
 
@@ -21,7 +23,8 @@ mod _core {
     use super::document::Json;
     #[pymodule_export]
     use super::functions::{
-        canonical, codes, digest, find_format, fingerprint, formats, limits, nearest, ops, preview, resolve,
+        canonical, codes, digest, find_format, fingerprint, formats, limits, nearest, ops, preview,
+        resolve,
     };
     #[pymodule_export]
     use super::pattern::Pattern;

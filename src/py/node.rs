@@ -4,14 +4,10 @@ use std::cell::RefCell;
 
 use pyo3::exceptions::{PyException, PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyIterator, PyList, PyMapping,
-    PyMemoryView, PySequence, PyString, PyTuple, PyType,
-};
+use pyo3::types::{PyDict, PyIterator, PyString};
 
-use crate::value::number::Decimal;
-use crate::value::text::{code_points, from_points};
+use super::kind::Kind;
+use super::scalar::{decimal_number, int_number, text_of, to_python_text, type_name};
 use crate::value::{MemberName, Node, Number, Read, Step, Text, Unreadable, View};
 
 /// What one walk needs beside the object: prepared keys, and what must be raised afterwards.
@@ -32,6 +28,7 @@ impl<'k> Context<'k> {
     }
 
     /// A raised exception as an answer; what is no `Exception` is held back to be raised.
+    #[expect(clippy::unnecessary_box_returns, reason = "the error of a read is boxed")]
     fn fault(&self, py: Python<'_>, error: PyErr) -> Box<Unreadable> {
         let reason = describe(py, &error);
         if !error.is_instance_of::<PyException>(py) {
@@ -61,26 +58,6 @@ pub(super) struct PyNode<'py, 'c> {
     context: &'c Context<'c>,
 }
 
-/// What a Python object is to the grammar. Exact built-in types come first: they are the hot path.
-enum Kind<'a, 'py> {
-    Null,
-    Boolean(bool),
-    Int(&'a Bound<'py, PyAny>),
-    Float(f64),
-    Decimal(&'a Bound<'py, PyAny>),
-    Text(&'a Bound<'py, PyString>),
-    List(&'a Bound<'py, PyList>),
-    Tuple(&'a Bound<'py, PyTuple>),
-    Sequence(&'a Bound<'py, PySequence>),
-    Dict(&'a Bound<'py, PyDict>),
-    Mapping(&'a Bound<'py, PyMapping>),
-    /// The value of an enum member.
-    Member(Bound<'py, PyAny>),
-    /// The fields of a dataclass, pydantic model or attrs class.
-    Fields(Bound<'py, PyDict>),
-    Opaque,
-}
-
 impl<'py, 'c> PyNode<'py, 'c> {
     pub(super) fn new(object: Bound<'py, PyAny>, context: &'c Context<'c>) -> Self {
         Self { object, context }
@@ -88,82 +65,9 @@ impl<'py, 'c> PyNode<'py, 'c> {
 
     /// The object itself; of an enum member its value.
     pub(super) fn object(&self) -> PyResult<Bound<'py, PyAny>> {
-        match self.kind()? {
+        match Kind::of(&self.object)? {
             Kind::Member(value) => Self::new(value, self.context).object(),
             _ => Ok(self.object.clone()),
-        }
-    }
-
-    fn kind(&self) -> PyResult<Kind<'_, 'py>> {
-        let object = &self.object;
-        if let Ok(text) = object.cast_exact::<PyString>() {
-            return Ok(Kind::Text(text));
-        }
-        if let Ok(dict) = object.cast_exact::<PyDict>() {
-            return Ok(Kind::Dict(dict));
-        }
-        if object.is_exact_instance_of::<PyInt>() {
-            return Ok(Kind::Int(object));
-        }
-        if let Ok(float) = object.cast_exact::<PyFloat>() {
-            return Ok(Kind::Float(float.value()));
-        }
-        if object.is_none() {
-            return Ok(Kind::Null);
-        }
-        if let Ok(boolean) = object.cast_exact::<PyBool>() {
-            return Ok(Kind::Boolean(boolean.is_true()));
-        }
-        if let Ok(list) = object.cast_exact::<PyList>() {
-            return Ok(Kind::List(list));
-        }
-        if let Ok(tuple) = object.cast_exact::<PyTuple>() {
-            return Ok(Kind::Tuple(tuple));
-        }
-        self.foreign_kind()
-    }
-
-    /// Subclasses, abstract types, records with fields.
-    fn foreign_kind(&self) -> PyResult<Kind<'_, 'py>> {
-        let (object, py) = (&self.object, self.object.py());
-        if object.is_instance(named_type(py, &ENUM, "enum", "Enum")?)? {
-            let value = generic_attribute(object, "_value_")?;
-            let nested = value.is_instance(named_type(py, &ENUM, "enum", "Enum")?)?;
-            return Ok(if nested { Kind::Opaque } else { Kind::Member(value) });
-        }
-        if let Ok(text) = object.cast::<PyString>() {
-            return Ok(Kind::Text(text));
-        }
-        if object.is_instance_of::<PyInt>() {
-            return Ok(Kind::Int(object));
-        }
-        if let Ok(float) = object.cast::<PyFloat>() {
-            return Ok(Kind::Float(float.value()));
-        }
-        if let Ok(dict) = object.cast::<PyDict>() {
-            return Ok(Kind::Dict(dict));
-        }
-        if let Ok(list) = object.cast::<PyList>() {
-            return Ok(Kind::List(list));
-        }
-        if let Ok(tuple) = object.cast::<PyTuple>() {
-            return Ok(Kind::Tuple(tuple));
-        }
-        if object.is_instance(named_type(py, &DECIMAL, "decimal", "Decimal")?)? {
-            return Ok(Kind::Decimal(object));
-        }
-        if let Some(fields) = fields(object)? {
-            return Ok(Kind::Fields(fields));
-        }
-        if let Ok(mapping) = object.cast::<PyMapping>() {
-            return Ok(Kind::Mapping(mapping));
-        }
-        let bytes_like = object.is_instance_of::<PyBytes>()
-            || object.is_instance_of::<PyByteArray>()
-            || object.is_instance_of::<PyMemoryView>();
-        match object.cast::<PySequence>() {
-            Ok(sequence) if !bytes_like => Ok(Kind::Sequence(sequence)),
-            _ => Ok(Kind::Opaque),
         }
     }
 
@@ -184,7 +88,7 @@ impl<'py, 'c> PyNode<'py, 'c> {
     }
 
     fn child_of(&self, step: &Step<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.kind()? {
+        match Kind::of(&self.object)? {
             Kind::Dict(dict) => match step.slot.and_then(|slot| self.context.keys.get(slot)) {
                 Some(prepared) => dict.get_item(prepared.bind(dict.py())),
                 None => dict.get_item(self.key(step)?),
@@ -209,7 +113,7 @@ impl<'py, 'c> PyNode<'py, 'c> {
     }
 
     fn length_of(&self) -> PyResult<usize> {
-        match self.kind()? {
+        match Kind::of(&self.object)? {
             Kind::Dict(dict) => Ok(dict.len()),
             Kind::List(list) => Ok(list.len()),
             Kind::Tuple(tuple) => Ok(tuple.len()),
@@ -224,7 +128,7 @@ impl<'py, 'c> PyNode<'py, 'c> {
     /// The item at a position; `None` at the end, also when a list shrank meanwhile.
     fn item_at(&self, index: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         let step = Step { key: &[], index: Some(index), slot: None };
-        match self.kind()? {
+        match Kind::of(&self.object)? {
             Kind::List(_) | Kind::Tuple(_) | Kind::Sequence(_) => self.child_of(&step),
             Kind::Member(value) => self.next(value).item_at(index),
             _ => Ok(None),
@@ -234,7 +138,7 @@ impl<'py, 'c> PyNode<'py, 'c> {
     fn members_of(&self, limit: usize) -> PyResult<Vec<(MemberName, Self)>> {
         let py = self.object.py();
         let mut members = Vec::new();
-        match self.kind()? {
+        match Kind::of(&self.object)? {
             // The method of `dict` itself: a subclass may show something else than it holds.
             Kind::Dict(dict) => {
                 let items = py.get_type::<PyDict>().call_method1("items", (dict,))?;
@@ -263,7 +167,7 @@ impl<'py, 'c> PyNode<'py, 'c> {
     }
 
     fn view_of(&self) -> PyResult<View<'_>> {
-        Ok(match self.kind()? {
+        Ok(match Kind::of(&self.object)? {
             Kind::Null => View::Null,
             Kind::Boolean(boolean) => View::Boolean(boolean),
             Kind::Int(int) => View::Number(int_number(int)?),
@@ -320,67 +224,12 @@ fn owned_view(view: View<'_>) -> View<'static> {
     }
 }
 
-static ENUM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static DECIMAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-
-fn named_type<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyType>>,
-    module: &str,
-    name: &str,
-) -> PyResult<&'py Bound<'py, PyType>> {
-    cell.import(py, module, name)
-}
-
-/// An attribute as plain objects have it: no `__getattr__`, no override.
-fn generic_attribute<'py>(
-    object: &Bound<'py, PyAny>,
-    name: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let plain = object.py().get_type::<PyAny>();
-    plain.call_method1("__getattribute__", (object, name))
-}
-
-/// The fields of a dataclass, pydantic model or attrs class with their values.
-fn fields<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let (py, kind) = (object.py(), object.get_type());
-    let names: Vec<String> = if let Some(fields) = kind.getattr_opt("__pydantic_fields__")? {
-        fields.cast::<PyDict>()?.keys().extract()?
-    } else if kind.hasattr("__dataclass_fields__")? {
-        let fields = py.import("dataclasses")?.call_method1("fields", (object,))?;
-        field_names(&fields)?
-    } else if let Some(fields) = kind.getattr_opt("__attrs_attrs__")? {
-        field_names(&fields)?
-    } else {
-        return Ok(None);
-    };
-    let values = PyDict::new(py);
-    for name in names {
-        // A field that was deleted or never set is not there.
-        if let Ok(value) = generic_attribute(object, &name) {
-            values.set_item(name, value)?;
-        }
-    }
-    if let Ok(extra) = generic_attribute(object, "__pydantic_extra__")
-        && let Ok(extra) = extra.cast::<PyDict>()
-    {
-        values.update(extra.as_mapping())?;
-    }
-    Ok(Some(values))
-}
-
-fn field_names(fields: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    fields.try_iter()?.map(|field| field?.getattr("name")?.extract()).collect()
-}
-
-fn missing_is_none<'py>(
-    outcome: PyResult<Bound<'py, PyAny>>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn missing_is_none(outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<Option<Bound<'_, PyAny>>> {
     match outcome {
         Ok(found) => Ok(Some(found)),
         Err(error) => Python::attach(|py| {
-            let missing = error.is_instance_of::<PyKeyError>(py)
-                || error.is_instance_of::<PyIndexError>(py);
+            let missing =
+                error.is_instance_of::<PyKeyError>(py) || error.is_instance_of::<PyIndexError>(py);
             if missing { Ok(None) } else { Err(error) }
         }),
     }
@@ -391,53 +240,4 @@ fn member_name(key: &Bound<'_, PyAny>) -> PyResult<MemberName> {
         Ok(text) => MemberName::Text(text_of(text)?.as_bytes().into()),
         Err(_) => MemberName::Other(type_name(key).into()),
     })
-}
-
-/// The text of a `str` without a copy where it is well formed, with halves where it is not.
-pub(super) fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
-    if let Ok(text) = text.to_str() {
-        return Ok(Text::borrowed(text));
-    }
-    let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-    let bytes: &[u8] = encoded.cast::<PyBytes>()?.as_bytes();
-    Ok(Text::from_generalised(from_points(code_points(bytes))))
-}
-
-/// A `str` from generalised UTF-8.
-pub(super) fn to_python_text<'py>(
-    py: Python<'py>,
-    text: &[u8],
-) -> PyResult<Bound<'py, PyString>> {
-    if let Ok(text) = std::str::from_utf8(text) {
-        return Ok(PyString::new(py, text));
-    }
-    let decoded = PyBytes::new(py, text).call_method1("decode", ("utf-8", "surrogatepass"))?;
-    Ok(decoded.cast_into::<PyString>()?)
-}
-
-fn int_number(int: &Bound<'_, PyAny>) -> PyResult<Number> {
-    if let Ok(small) = int.extract::<i64>() {
-        return Ok(Number::Int(small));
-    }
-    // `str(int)` has a length limit and quadratic cost; a `Decimal` of it has neither.
-    let decimal = named_type(int.py(), &DECIMAL, "decimal", "Decimal")?.call1((int,))?;
-    decimal_number(&decimal)
-}
-
-fn decimal_number(decimal: &Bound<'_, PyAny>) -> PyResult<Number> {
-    let text = decimal.str()?;
-    let text = text.to_str()?;
-    if let Some(exact) = Decimal::parse(text) {
-        return Ok(Number::Exact(exact));
-    }
-    let infinite = text.ends_with("Infinity");
-    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
-    Ok(Number::Float(if infinite { sign * f64::INFINITY } else { f64::NAN }))
-}
-
-/// `module.Name`, without the module where it is built in.
-pub(super) fn type_name(object: &Bound<'_, PyAny>) -> String {
-    let kind = object.get_type();
-    kind.fully_qualified_name()
-        .map_or_else(|_| "object".to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
 use super::errors::{pattern_error, raised};
-use super::node::{text_of, to_python_text};
 use super::ruleset::limits_from;
+use super::scalar::{text_of, to_python_text};
 use crate::error::{Code, Problem};
 use crate::pattern;
 use crate::preview::{REPORT, quote};
@@ -34,6 +34,8 @@ impl std::hash::Hash for Pattern {
         (&self.source, &self.flags).hash(state);
     }
 }
+
+type SourceAndFlags<'py> = (Bound<'py, PyString>, Bound<'py, PyString>);
 
 #[pymethods]
 impl Pattern {
@@ -87,7 +89,7 @@ impl Pattern {
 
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyString>, Bound<'py, PyString>))> {
+    ) -> PyResult<(Bound<'py, PyType>, SourceAndFlags<'py>)> {
         let (py, this) = (slf.py(), slf.get());
         Ok((slf.as_any().get_type(), (this.source(py)?, this.flags(py)?)))
     }

@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::errors::raised;
-use super::node::{Context, PyNode, to_python_text};
+use super::node::{Context, PyNode};
+use super::scalar::to_python_text;
 use crate::error::{Code, Problem};
 use crate::limits::Limits;
 use crate::preview::{REPORT, preview};
@@ -66,9 +67,7 @@ fn copy<'py>(node: &PyNode<'py, '_>, left: usize) -> PyResult<Bound<'py, PyAny>>
         }
         View::Object => {
             let dict = PyDict::new(py);
-            for (name, member) in
-                node.members(usize::MAX).map_err(|fault| read_error(&fault))?
-            {
+            for (name, member) in node.members(usize::MAX).map_err(|fault| read_error(&fault))? {
                 if let MemberName::Text(name) = name {
                     dict.set_item(to_python_text(py, &name)?, copy(&member, below)?)?;
                 }

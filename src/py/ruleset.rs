@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::errors::to_python;
-use super::node::to_python_text;
+use super::scalar::to_python_text;
 use super::with_node;
 use crate::limits::Limits;
 use crate::ruleset::{self, Compiled, First, Shape, Verdict};
@@ -27,6 +27,7 @@ type ResultRow<'py> =
 /// Compiles `[{label, when, match?, …}]`: the set or nothing, the problems, the faults of checks.
 #[pyfunction]
 #[pyo3(signature = (rules, *, field, label, extra, limits = None))]
+#[expect(clippy::needless_pass_by_value, reason = "arguments are extracted by value")]
 pub(super) fn compile_rules<'py>(
     rules: &Bound<'py, PyAny>,
     field: &str,
@@ -38,8 +39,7 @@ pub(super) fn compile_rules<'py>(
     let limits = limits_from(py, limits)?;
     let extra: Vec<&str> = extra.iter().map(String::as_str).collect();
     let shape = Shape { field, label, extra: &extra };
-    let compiled =
-        with_node!(rules, &[], |node| ruleset::RuleSet::compile(&node, &shape, &limits));
+    let compiled = with_node!(rules, &[], |node| ruleset::RuleSet::compile(&node, &shape, &limits));
     parts(py, compiled)
 }
 
@@ -64,12 +64,11 @@ fn parts(py: Python<'_>, compiled: Compiled) -> PyResult<CompiledParts<'_>> {
 }
 
 /// The limits with what a caller sets; an unknown name or a value that is no count is refused.
-pub(super) fn limits_from(
-    py: Python<'_>,
-    changes: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Limits> {
+pub(super) fn limits_from(py: Python<'_>, changes: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     let mut limits = Limits::DEFAULT;
-    let Some(changes) = changes.filter(|changes| !changes.is_none()) else { return Ok(limits) };
+    let Some(changes) = changes.filter(|changes| !changes.is_none()) else {
+        return Ok(limits);
+    };
     let dict = py.get_type::<PyDict>().call1((changes,))?;
     for (name, value) in dict.cast::<PyDict>()?.iter() {
         let name: String = name.extract()?;
@@ -122,11 +121,7 @@ impl RuleSet {
 
     /// Every check of one list: path, op, ok, undetermined, actual, expected, reason.
     #[pyo3(signature = (value, rule = 0))]
-    fn report<'py>(
-        &self,
-        value: &Bound<'py, PyAny>,
-        rule: usize,
-    ) -> PyResult<Vec<ResultRow<'py>>> {
+    fn report<'py>(&self, value: &Bound<'py, PyAny>, rule: usize) -> PyResult<Vec<ResultRow<'py>>> {
         let py = value.py();
         let report = with_node!(value, &self.keys, |node| self.set.report(rule, &node));
         let results = report.results.into_iter();

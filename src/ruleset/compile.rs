@@ -102,8 +102,7 @@ impl<'a> Builder<'a> {
                 let value = quote(&check.path, REPORT);
                 let reason = format!("malformed path {value}: {}", fault.message);
                 let place = format!("{field}.path");
-                let problem =
-                    Problem::new(Code::PathMalformed, place, Some(value), fault.message);
+                let problem = Problem::new(Code::PathMalformed, place, Some(value), fault.message);
                 self.faults.push(problem);
                 let predicate = self.add(0, Test::Broken(reason.into()));
                 self.set.checks.push(Member { check, path: None, predicate });

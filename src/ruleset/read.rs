@@ -46,7 +46,9 @@ impl Reader<'_> {
         let mut rules = Vec::new();
         for (position, entry) in entries.iter().enumerate() {
             let place = format!("{field}[{position}]");
-            let Some(rule) = self.rule(entry, &place, shape) else { continue };
+            let Some(rule) = self.rule(entry, &place, shape) else {
+                continue;
+            };
             if let Some(name) = &rule.name
                 && let Some(first) = seen.insert(name.clone(), position)
             {
@@ -66,28 +68,23 @@ impl Reader<'_> {
         let fields = self.fields(entry, place, &known.collect::<Vec<_>>())?;
         let name = self.text(&fields, place, shape.label, true);
         let shown = name.as_deref().map(|name| format!(" of {}", quote(name, REPORT)));
-        let any = match fields.get("match") {
-            None => false,
-            Some(node) => match self.text(&fields, place, "match", false).as_deref() {
-                Some(b"all") => false,
-                Some(b"any") => true,
-                Some(_) => {
-                    let message = "must be \"all\" or \"any\"";
-                    let value = Some(preview(node, REPORT));
-                    self.fault(Code::UnknownChoice, format!("{place}.match"), value, message);
-                    false
-                }
-                None => false,
-            },
+        let any = match self.text(&fields, place, "match", false).as_deref() {
+            None | Some(b"all") => false,
+            Some(b"any") => true,
+            Some(other) => {
+                let message = "must be \"all\" or \"any\"";
+                let value = Some(quote(other, REPORT));
+                self.fault(Code::UnknownChoice, format!("{place}.match"), value, message);
+                false
+            }
         };
         let field = format!("{place}.when");
-        let checks = match fields.get("when") {
-            Some(list) => self.checks(list, &field, shown.as_deref().unwrap_or_default()),
-            None => {
-                let message = "is required: the list of checks";
-                self.fault(Code::MissingField, field.clone(), None, message);
-                Vec::new()
-            }
+        let checks = if let Some(list) = fields.get("when") {
+            self.checks(list, &field, shown.as_deref().unwrap_or_default())
+        } else {
+            let message = "is required: the list of checks";
+            self.fault(Code::MissingField, field.clone(), None, message);
+            Vec::new()
         };
         Some(RuleSource { name, any, field, checks })
     }
@@ -154,14 +151,12 @@ impl Reader<'_> {
 
     /// The entries of a list that must not be empty.
     fn list<N: Node>(&mut self, list: &N, field: &str, limit: usize) -> Vec<N> {
-        let length = match list.view() {
-            Ok(View::Array) => list.length().unwrap_or(0),
-            _ => {
-                let value = Some(preview(list, REPORT));
-                self.fault(Code::WrongType, field, value, "must be a list");
-                return Vec::new();
-            }
-        };
+        if !matches!(list.view(), Ok(View::Array)) {
+            let value = Some(preview(list, REPORT));
+            self.fault(Code::WrongType, field, value, "must be a list");
+            return Vec::new();
+        }
+        let length = list.length().unwrap_or(0);
         if length == 0 {
             self.fault(Code::EmptyList, field, Some("[]".to_owned()), "must not be empty");
             return Vec::new();

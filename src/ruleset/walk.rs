@@ -140,8 +140,12 @@ impl<'s, N: Node> Run<'s, N> {
 
     fn step(&mut self, place: usize) -> Slot<N> {
         let set = self.set;
-        let Some(entry) = set.places.get(place) else { return Slot::Unknown };
-        let Some(segment) = &entry.segment else { return Slot::Unknown };
+        let Some(entry) = set.places.get(place) else {
+            return Slot::Unknown;
+        };
+        let Some(segment) = &entry.segment else {
+            return Slot::Unknown;
+        };
         match self.slot(entry.parent) {
             Slot::Known(Resolved::Found(node)) => match node.child(&segment.step(Some(place))) {
                 Ok(Some(child)) => Slot::Known(Resolved::Found(child)),

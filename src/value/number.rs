@@ -135,7 +135,8 @@ impl Decimal {
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if (whole.is_empty() && fraction.is_empty()) || !all_digits(whole) || !all_digits(fraction) {
+        if (whole.is_empty() && fraction.is_empty()) || !all_digits(whole) || !all_digits(fraction)
+        {
             return None;
         }
         let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
@@ -230,9 +231,14 @@ mod tests {
     fn mixed_pairs_compare_as_decimals() {
         assert!(Number::Float(0.1).equals(&exact("0.1")));
         assert!(!Number::Float(0.1).equals(&exact("0.1000000000000000055511151231257827")));
-        assert!(!Number::Int(9_007_199_254_740_993).equals(&Number::Float(9_007_199_254_740_992.0)));
+        assert!(
+            !Number::Int(9_007_199_254_740_993).equals(&Number::Float(9_007_199_254_740_992.0))
+        );
         assert_eq!(Number::Int(5).compare(&Number::Float(f64::INFINITY)), Some(Ordering::Less));
-        assert_eq!(Number::Int(5).compare(&Number::Float(f64::NEG_INFINITY)), Some(Ordering::Greater));
+        assert_eq!(
+            Number::Int(5).compare(&Number::Float(f64::NEG_INFINITY)),
+            Some(Ordering::Greater)
+        );
         assert_eq!(exact("1e400").compare(&Number::Float(f64::INFINITY)), Some(Ordering::Less));
         assert_eq!(Number::Int(5).compare(&Number::Float(f64::NAN)), None);
         assert_eq!(exact("-2.5").compare(&Number::Int(-2)), Some(Ordering::Less));

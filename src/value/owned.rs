@@ -167,7 +167,9 @@ impl Node for &Value {
     }
 
     fn any_item(&self, visit: &mut dyn FnMut(Self) -> Read<bool>) -> Read<bool> {
-        let Value::Array(items) = self else { return Ok(false) };
+        let Value::Array(items) = self else {
+            return Ok(false);
+        };
         for item in items {
             if visit(item)? {
                 return Ok(true);

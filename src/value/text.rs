@@ -141,8 +141,15 @@ pub fn display(bytes: &[u8]) -> Cow<'_, str> {
 pub fn push_display(out: &mut String, point: u32) {
     match char::from_u32(point) {
         Some(character) => out.push(character),
-        None => out.push_str(&format!("\\u{point:04x}")),
+        None => push_unit_escape(out, point),
     }
+}
+
+/// Appends `\uXXXX`.
+pub fn push_unit_escape(out: &mut String, point: u32) {
+    use std::fmt::Write as _;
+    // Writing to a String cannot fail.
+    let _ = write!(out, "\\u{point:04x}");
 }
 
 #[cfg(test)]
@@ -160,7 +167,10 @@ mod tests {
     fn points_and_units_of_mixed_text() {
         let text = from_points([0x61, 0xE9, 0x4E2D, 0x1F600, 0xD800]);
         assert_eq!(code_points(&text).collect::<Vec<_>>(), [0x61, 0xE9, 0x4E2D, 0x1F600, 0xD800]);
-        assert_eq!(code_units(&text).collect::<Vec<_>>(), [0x61, 0xE9, 0x4E2D, 0xD83D, 0xDE00, 0xD800]);
+        assert_eq!(
+            code_units(&text).collect::<Vec<_>>(),
+            [0x61, 0xE9, 0x4E2D, 0xD83D, 0xDE00, 0xD800]
+        );
         assert_eq!(length(&text), 5);
         assert_eq!(display(&text), "aé中😀\\ud800");
     }

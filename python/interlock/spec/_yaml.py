@@ -41,9 +41,7 @@ class _Constructor(SafeConstructor):
     """Leaves dates as the text they are."""
 
 
-_Constructor.add_constructor(
-    "tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str
-)
+_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
 
 
 def read(text: str) -> object:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DESCRIPTIONS", "TOOLS", "call", "decide", "definitions"]
 
-TOOLS: dict[str, type[CompiledSpec]] = {
-    tool.tool: tool for tool in (Branch, DecisionTable, Checks)
-}
+TOOLS: dict[str, type[CompiledSpec]] = {tool.tool: tool for tool in (Branch, DecisionTable, Checks)}
 """The compiled class of each tool, by its name in data."""
 
 DESCRIPTIONS = {
@@ -78,9 +76,7 @@ def decide(compiled: CompiledSpec, value: object, *, verbose: bool = False) -> W
     return cast("Checks", compiled).report(value)
 
 
-def _read(
-    tool: type[CompiledSpec], arguments: object
-) -> tuple[dict[str, object], list[Problem]]:
+def _read(tool: type[CompiledSpec], arguments: object) -> tuple[dict[str, object], list[Problem]]:
     """Split an input into its fields and what is wrong beside the spec itself."""
     from collections.abc import Mapping as AnyMapping
 
@@ -148,5 +144,9 @@ def _definition(name: str, style: Style) -> dict[str, JSON]:
         return {"type": "function", "function": {**described, "parameters": schema}}
     if style == "anthropic":
         return {**described, "input_schema": schema}
-    annotations: JSON = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+    annotations: JSON = {
+        "readOnlyHint": True,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    }
     return {**described, "inputSchema": schema, "annotations": annotations}

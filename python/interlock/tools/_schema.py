@@ -24,7 +24,10 @@ _ANY: Schema = {"description": "Any JSON value."}
 
 def spec(tool: str) -> Schema:
     """Return the schema of a spec file of a tool."""
-    fields = {**_fields(tool), "tool": {"const": tool, "description": "Which tool this is for."}}
+    fields = {
+        **_fields(tool),
+        "tool": {"const": tool, "description": "Which tool this is for."},
+    }
     return {"$schema": _DIALECT, "title": tool, **_object(fields, _REQUIRED[tool])}
 
 
@@ -37,7 +40,11 @@ def model_input(tool: str) -> Schema:
             "type": "boolean",
             "description": "Whether the answer says how each arm fared, up to the winner.",
         }
-    return {"$schema": _DIALECT, "title": tool, **_object(fields, ("value", *_REQUIRED[tool]))}
+    return {
+        "$schema": _DIALECT,
+        "title": tool,
+        **_object(fields, ("value", *_REQUIRED[tool])),
+    }
 
 
 _REQUIRED: dict[str, tuple[str, ...]] = {

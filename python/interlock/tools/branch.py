@@ -131,11 +131,19 @@ class Branch(CompiledSpec):
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("_answers", tuple(_answer(arm, index) for index, arm in enumerate(entries)))
         self._set("_copied", frozenset(i for i, arm in enumerate(entries) if _is_mutable(arm)))
-        self._set("_miss", _answer(fallback, None) if fallback else BranchResult(matched=False))
+        self._set(
+            "_miss",
+            _answer(fallback, None) if fallback else BranchResult(matched=False),
+        )
 
     @classmethod
     def _from_fields(
-        cls, entries: object, fields: dict[str, object], *, strict: bool, limits: Limits | None
+        cls,
+        entries: object,
+        fields: dict[str, object],
+        *,
+        strict: bool,
+        limits: Limits | None,
     ) -> Self:
         return cls(
             cast("Sequence[object]", entries),

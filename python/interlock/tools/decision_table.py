@@ -178,7 +178,12 @@ class DecisionTable(CompiledSpec):
 
     @classmethod
     def _from_fields(
-        cls, entries: object, fields: dict[str, object], *, strict: bool, limits: Limits | None
+        cls,
+        entries: object,
+        fields: dict[str, object],
+        *,
+        strict: bool,
+        limits: Limits | None,
     ) -> Self:
         return cls(
             cast("Sequence[object]", entries),
@@ -239,9 +244,7 @@ class DecisionTable(CompiledSpec):
             return self._conflict(hits, rivals)
         return self._hit(hits, rivals, self._outputs[rivals[0]])
 
-    def _hit(
-        self, hits: Sequence[int], deciding: Sequence[int], outputs: JSON
-    ) -> TableResult:
+    def _hit(self, hits: Sequence[int], deciding: Sequence[int], outputs: JSON) -> TableResult:
         return replace(
             self._miss,
             matched=True,

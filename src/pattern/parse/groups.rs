@@ -1,0 +1,177 @@
+//! Groups, names and modifiers.
+
+use super::{Names, Parsed, Parser};
+use crate::pattern::FaultKind;
+use crate::pattern::ast::{Ast, FlagChange};
+use crate::pattern::fault::PatternFault;
+
+impl Parser<'_> {
+    pub(super) fn group(&mut self) -> Parsed<(Ast, Names, bool)> {
+        let start = self.at;
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > self.nesting {
+            return Err(PatternFault {
+                kind: FaultKind::TooLarge,
+                slug: "unsupported.too_deep",
+                offset: Some(self.place(start)),
+                message: format!("groups nested deeper than the limit of {}", self.nesting),
+            });
+        }
+        let parsed = self.group_body(start)?;
+        if !self.take(')') {
+            let message = "the group does not end; write `)`";
+            return Err(PatternFault::invalid(
+                "invalid.unmatched_paren",
+                self.place(start),
+                message,
+            ));
+        }
+        self.depth -= 1;
+        Ok(parsed)
+    }
+
+    fn group_body(&mut self, start: usize) -> Parsed<(Ast, Names, bool)> {
+        for (opening, what, quantifiable) in [
+            ("?=", "lookahead `(?=`", true),
+            ("?!", "negative lookahead `(?!`", true),
+            ("?<=", "lookbehind `(?<=`", false),
+            ("?<!", "negative lookbehind `(?<!`", false),
+        ] {
+            if self.take_all(opening) {
+                let (_, names) = self.disjunction()?;
+                return Ok((Ast::Look { at: self.place(start), what }, names, quantifiable));
+            }
+        }
+        if self.take_all("?<") {
+            let name = self.group_name()?;
+            self.names.insert(name.clone());
+            let (body, mut names) = self.disjunction()?;
+            if !names.insert(name.clone()) {
+                let message = format!("two groups named \"{name}\" that can both take part");
+                let place = self.place(start);
+                return Err(PatternFault::invalid("invalid.duplicate_name", place, message));
+            }
+            return Ok((body, names, true));
+        }
+        if self.take('?') {
+            let change = self.modifiers(start)?;
+            let (body, names) = self.disjunction()?;
+            return Ok((Ast::Modified { change, body: Box::new(body) }, names, true));
+        }
+        let (body, names) = self.disjunction()?;
+        Ok((body, names, true))
+    }
+
+    /// `ims-ims:`, any part of it empty, after `(?`.
+    fn modifiers(&mut self, start: usize) -> Parsed<FlagChange> {
+        let mut change = FlagChange::default();
+        let (mut on, mut signs) = (true, 0);
+        let mut letters = 0;
+        loop {
+            let letter = self.peek();
+            let field = match letter {
+                Some('i') => &mut change.ignore_case,
+                Some('m') => &mut change.multiline,
+                Some('s') => &mut change.dot_all,
+                Some('-') if signs == 0 => {
+                    self.at += 1;
+                    (on, signs) = (false, 1);
+                    continue;
+                }
+                Some(':') if letters > 0 || signs == 0 => {
+                    self.at += 1;
+                    return Ok(change);
+                }
+                _ => return Err(self.foreign_group(start)),
+            };
+            if field.replace(on).is_some() {
+                let message = "a modifier stands twice";
+                return Err(PatternFault::invalid("invalid.modifiers", self.place(start), message));
+            }
+            letters += 1;
+            self.at += 1;
+        }
+    }
+
+    /// A group of another dialect, with what to write instead.
+    fn foreign_group(&self, start: usize) -> PatternFault {
+        let text: String = self
+            .source
+            .get(start + 2..)
+            .unwrap_or_default()
+            .iter()
+            .take(40)
+            .map(|unit| char::from_u32(u32::from(*unit)).unwrap_or('\u{FFFD}'))
+            .collect();
+        let letters =
+            text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic() || letter == '-');
+        let (slug, message) = if text.starts_with("P<") {
+            ("invalid.group_kind", "`(?P<name>` is not ECMAScript; write `(?<name>`")
+        } else if text.starts_with("P=") || text.starts_with("P>") {
+            ("invalid.group_kind", "`(?P=name)` is not ECMAScript; write `\\k<name>`")
+        } else if text.starts_with('>') {
+            ("invalid.group_kind", "atomic groups do not exist in ECMAScript; write `(?:`")
+        } else if text.starts_with('#') {
+            ("invalid.group_kind", "comments do not exist in ECMAScript; leave it out")
+        } else if letters.starts_with(')') {
+            ("invalid.group_kind", "flags go in the flags, or write `(?i:...)`")
+        } else if letters.starts_with(':') {
+            (
+                "invalid.modifiers",
+                "only the letters i, m and s can be switched in a group, each once",
+            )
+        } else {
+            (
+                "invalid.group_kind",
+                "not a group of ECMAScript; write `(?:`, `(?=`, `(?!` or `(?<name>`",
+            )
+        };
+        PatternFault::invalid(slug, self.place(start), message)
+    }
+
+    /// A group name after its `<`, to its `>`.
+    pub(super) fn group_name(&mut self) -> Parsed<String> {
+        let start = self.at;
+        let mut name = String::new();
+        loop {
+            match self.peek() {
+                Some('>') if !name.is_empty() => {
+                    self.at += 1;
+                    return Ok(name);
+                }
+                Some(letter @ ('a'..='z' | 'A'..='Z' | '$' | '_')) => name.push(letter),
+                Some(digit @ '0'..='9') if !name.is_empty() => name.push(digit),
+                // An escape or a letter of another script may or may not be an identifier part.
+                Some('\\') => return Err(self.exotic_name(start)),
+                Some(letter) if !letter.is_ascii() => return Err(self.exotic_name(start)),
+                None if self.at < self.source.len() => return Err(self.exotic_name(start)),
+                _ => {
+                    let message = "a group name is an identifier between `<` and `>`";
+                    return Err(PatternFault::invalid(
+                        "invalid.group_name",
+                        self.place(start),
+                        message,
+                    ));
+                }
+            }
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn exotic_name(&self, start: usize) -> PatternFault {
+        let message = "a group name outside ASCII is not supported yet; name it in ASCII";
+        PatternFault::unsupported("unsupported.property_table", self.place(start), message)
+    }
+
+    pub(super) fn check_references(&self) -> Parsed<()> {
+        match self.references.iter().find(|(name, _)| !self.names.contains(name)) {
+            None => Ok(()),
+            Some((name, at)) => Err(PatternFault::invalid(
+                "invalid.named_reference",
+                *at,
+                format!("\\k<{name}> names no group"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a Python object is to the grammar: classified by type, only own data looked at.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyMemoryView,
+    PySequence, PyString, PyTuple, PyType,
+};
+
+/// What a Python object is to the grammar. Exact built-in types come first: they are the hot path.
+pub(super) enum Kind<'a, 'py> {
+    Null,
+    Boolean(bool),
+    Int(&'a Bound<'py, PyAny>),
+    Float(f64),
+    Decimal(&'a Bound<'py, PyAny>),
+    Text(&'a Bound<'py, PyString>),
+    List(&'a Bound<'py, PyList>),
+    Tuple(&'a Bound<'py, PyTuple>),
+    Sequence(&'a Bound<'py, PySequence>),
+    Dict(&'a Bound<'py, PyDict>),
+    Mapping(&'a Bound<'py, PyMapping>),
+    /// The value of an enum member.
+    Member(Bound<'py, PyAny>),
+    /// The fields of a dataclass, pydantic model or attrs class.
+    Fields(Bound<'py, PyDict>),
+    Opaque,
+}
+
+impl<'a, 'py> Kind<'a, 'py> {
+    pub(super) fn of(object: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.cast_exact::<PyString>() {
+            return Ok(Self::Text(text));
+        }
+        if let Ok(dict) = object.cast_exact::<PyDict>() {
+            return Ok(Self::Dict(dict));
+        }
+        if object.is_exact_instance_of::<PyInt>() {
+            return Ok(Self::Int(object));
+        }
+        if let Ok(float) = object.cast_exact::<PyFloat>() {
+            return Ok(Self::Float(float.value()));
+        }
+        if object.is_none() {
+            return Ok(Self::Null);
+        }
+        if let Ok(boolean) = object.cast_exact::<PyBool>() {
+            return Ok(Self::Boolean(boolean.is_true()));
+        }
+        if let Ok(list) = object.cast_exact::<PyList>() {
+            return Ok(Self::List(list));
+        }
+        if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+            return Ok(Self::Tuple(tuple));
+        }
+        Self::foreign(object)
+    }
+
+    /// Subclasses, abstract types, records with fields.
+    fn foreign(object: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        if object.is_instance(named_type(py, &ENUM, "enum", "Enum")?)? {
+            let value = generic_attribute(object, "_value_")?;
+            let nested = value.is_instance(named_type(py, &ENUM, "enum", "Enum")?)?;
+            return Ok(if nested { Self::Opaque } else { Self::Member(value) });
+        }
+        if let Ok(text) = object.cast::<PyString>() {
+            return Ok(Self::Text(text));
+        }
+        if object.is_instance_of::<PyInt>() {
+            return Ok(Self::Int(object));
+        }
+        if let Ok(float) = object.cast::<PyFloat>() {
+            return Ok(Self::Float(float.value()));
+        }
+        if let Ok(dict) = object.cast::<PyDict>() {
+            return Ok(Self::Dict(dict));
+        }
+        if let Ok(list) = object.cast::<PyList>() {
+            return Ok(Self::List(list));
+        }
+        if let Ok(tuple) = object.cast::<PyTuple>() {
+            return Ok(Self::Tuple(tuple));
+        }
+        if object.is_instance(named_type(py, &DECIMAL, "decimal", "Decimal")?)? {
+            return Ok(Self::Decimal(object));
+        }
+        if let Some(fields) = fields(object)? {
+            return Ok(Self::Fields(fields));
+        }
+        if let Ok(mapping) = object.cast::<PyMapping>() {
+            return Ok(Self::Mapping(mapping));
+        }
+        let bytes_like = object.is_instance_of::<PyBytes>()
+            || object.is_instance_of::<PyByteArray>()
+            || object.is_instance_of::<PyMemoryView>();
+        match object.cast::<PySequence>() {
+            Ok(sequence) if !bytes_like => Ok(Self::Sequence(sequence)),
+            _ => Ok(Self::Opaque),
+        }
+    }
+}
+
+static ENUM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+pub(super) static DECIMAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+pub(super) fn named_type<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyType>>,
+    module: &str,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyType>> {
+    cell.import(py, module, name)
+}
+
+/// An attribute as plain objects have it: no `__getattr__`, no override.
+fn generic_attribute<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let plain = object.py().get_type::<PyAny>();
+    plain.call_method1("__getattribute__", (object, name))
+}
+
+/// The fields of a dataclass, pydantic model or attrs class with their values.
+fn fields<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let (py, kind) = (object.py(), object.get_type());
+    let names: Vec<String> = if let Some(fields) = kind.getattr_opt("__pydantic_fields__")? {
+        fields.cast::<PyDict>()?.keys().extract()?
+    } else if kind.hasattr("__dataclass_fields__")? {
+        let fields = py.import("dataclasses")?.call_method1("fields", (object,))?;
+        field_names(&fields)?
+    } else if let Some(fields) = kind.getattr_opt("__attrs_attrs__")? {
+        field_names(&fields)?
+    } else {
+        return Ok(None);
+    };
+    let values = PyDict::new(py);
+    for name in names {
+        // A field that was deleted or never set is not there.
+        if let Ok(value) = generic_attribute(object, &name) {
+            values.set_item(name, value)?;
+        }
+    }
+    if let Ok(extra) = generic_attribute(object, "__pydantic_extra__")
+        && let Ok(extra) = extra.cast::<PyDict>()
+    {
+        values.update(extra.as_mapping())?;
+    }
+    Ok(Some(values))
+}
+
+fn field_names(fields: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    fields.try_iter()?.map(|field| field?.getattr("name")?.extract()).collect()
+}

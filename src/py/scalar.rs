@@ -1,0 +1,55 @@
+//! Text and numbers of Python as the core reads them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use super::kind::{DECIMAL, named_type};
+use crate::value::number::Decimal;
+use crate::value::text::{code_points, from_points};
+use crate::value::{Number, Text};
+
+/// The text of a `str` without a copy where it is well formed, with halves where it is not.
+pub(super) fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
+    if let Ok(text) = text.to_str() {
+        return Ok(Text::borrowed(text));
+    }
+    let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+    let bytes: &[u8] = encoded.cast::<PyBytes>()?.as_bytes();
+    Ok(Text::from_generalised(from_points(code_points(bytes))))
+}
+
+/// A `str` from generalised UTF-8.
+pub(super) fn to_python_text<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    if let Ok(text) = std::str::from_utf8(text) {
+        return Ok(PyString::new(py, text));
+    }
+    let decoded = PyBytes::new(py, text).call_method1("decode", ("utf-8", "surrogatepass"))?;
+    Ok(decoded.cast_into::<PyString>()?)
+}
+
+pub(super) fn int_number(int: &Bound<'_, PyAny>) -> PyResult<Number> {
+    if let Ok(small) = int.extract::<i64>() {
+        return Ok(Number::Int(small));
+    }
+    // `str(int)` has a length limit and quadratic cost; a `Decimal` of it has neither.
+    let decimal = named_type(int.py(), &DECIMAL, "decimal", "Decimal")?.call1((int,))?;
+    decimal_number(&decimal)
+}
+
+pub(super) fn decimal_number(decimal: &Bound<'_, PyAny>) -> PyResult<Number> {
+    let text = decimal.str()?;
+    let text = text.to_str()?;
+    if let Some(exact) = Decimal::parse(text) {
+        return Ok(Number::Exact(exact));
+    }
+    let infinite = text.ends_with("Infinity");
+    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
+    Ok(Number::Float(if infinite { sign * f64::INFINITY } else { f64::NAN }))
+}
+
+/// `module.Name`, without the module where it is built in.
+pub(super) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    let kind = object.get_type();
+    kind.fully_qualified_name()
+        .map_or_else(|_| "object".to_owned(), |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,237 @@
+//! JSON text as a flat tape: one pass, no recursion, any depth, nothing rounded.
+//!
+//! RFC 8259 strictly, with what both forms of a record need to answer alike: lone halves in
+//! escapes are kept, an integer keeps all its digits, the last of a repeated key counts. Ready
+//! parsers refuse the first two (see `docs/adr/0002-json-reader.md`).
+
+mod reader;
+
+use std::collections::BTreeMap;
+
+use reader::Reader;
+
+use super::{MemberName, Node, Number, Read, Step, Text, Unreadable, View};
+
+/// A parsed JSON document: its text, and a tape of what stands where.
+#[derive(Debug)]
+pub struct Document {
+    input: Box<str>,
+    /// Strings that had escapes, decoded.
+    decoded: Vec<u8>,
+    tape: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    Null,
+    True,
+    False,
+    Number {
+        start: usize,
+        end: usize,
+    },
+    /// A string without escapes, in the input.
+    Plain {
+        start: usize,
+        end: usize,
+    },
+    /// A string with escapes, in `decoded`.
+    Decoded {
+        start: usize,
+        end: usize,
+    },
+    /// `next` is the tape position after the last part.
+    Array {
+        count: usize,
+        next: usize,
+    },
+    /// As an array, each member a name entry and a value.
+    Object {
+        count: usize,
+        next: usize,
+    },
+}
+
+/// Text that is not JSON: where, and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonFault {
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// One line for a person.
+    pub message: &'static str,
+}
+
+impl JsonFault {
+    /// Line and column (in characters), both from 1.
+    pub fn place(&self, input: &[u8]) -> (usize, usize) {
+        let before = input.get(..self.offset.min(input.len())).unwrap_or_default();
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let line = 1 + memchr::memchr_iter(b'\n', before).count();
+        let column = 1 + crate::value::text::length(before.get(line_start..).unwrap_or_default());
+        (line, column)
+    }
+}
+
+impl Document {
+    /// Reads one JSON value, white space around it allowed.
+    ///
+    /// # Errors
+    /// [`JsonFault`] at the first byte that is not JSON.
+    pub fn parse(input: &[u8]) -> Result<Self, JsonFault> {
+        let input = input.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input);
+        let text = std::str::from_utf8(input)
+            .map_err(|fault| JsonFault { offset: fault.valid_up_to(), message: "invalid UTF-8" })?;
+        let mut reader = Reader::new(text);
+        reader.document()?;
+        let Reader { decoded, tape, .. } = reader;
+        Ok(Self { input: text.into(), decoded, tape })
+    }
+
+    /// The value itself.
+    pub fn root(&self) -> JsonNode<'_> {
+        JsonNode { document: self, at: 0 }
+    }
+
+    /// The text it was read from.
+    pub fn input(&self) -> &str {
+        &self.input
+    }
+
+    fn entry(&self, at: usize) -> Entry {
+        self.tape.get(at).copied().unwrap_or(Entry::Null)
+    }
+
+    /// The tape position after the value at `at`.
+    fn after(&self, at: usize) -> usize {
+        match self.entry(at) {
+            Entry::Array { next, .. } | Entry::Object { next, .. } => next,
+            _ => at + 1,
+        }
+    }
+
+    fn string(&self, at: usize) -> &[u8] {
+        match self.entry(at) {
+            Entry::Plain { start, end } => self.input.as_bytes().get(start..end),
+            Entry::Decoded { start, end } => self.decoded.get(start..end),
+            _ => None,
+        }
+        .unwrap_or_default()
+    }
+}
+
+/// A value in a parsed document.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonNode<'d> {
+    document: &'d Document,
+    at: usize,
+}
+
+impl<'d> JsonNode<'d> {
+    fn part(self, at: usize) -> Self {
+        Self { document: self.document, at }
+    }
+
+    /// Name and value of each member as written, repeats included.
+    fn raw_members(self) -> impl Iterator<Item = (&'d [u8], Self)> {
+        let document = self.document;
+        let (count, mut at) = match document.entry(self.at) {
+            Entry::Object { count, .. } => (count, self.at + 1),
+            _ => (0, 0),
+        };
+        (0..count).map(move |_| {
+            let (name, value) = (document.string(at), at + 1);
+            at = document.after(value);
+            (name, self.part(value))
+        })
+    }
+
+    /// Members with distinct names: the place of the first, the value of the last.
+    fn distinct_members(self) -> Vec<(&'d [u8], Self)> {
+        let mut places = BTreeMap::new();
+        let mut members: Vec<(&[u8], Self)> = Vec::new();
+        for (name, value) in self.raw_members() {
+            let place = *places.entry(name).or_insert(members.len());
+            match members.get_mut(place) {
+                Some(member) => member.1 = value,
+                None => members.push((name, value)),
+            }
+        }
+        members
+    }
+
+    /// The first name that stands twice in one object, anywhere in the value.
+    pub fn repeated_name(self) -> Option<&'d [u8]> {
+        (self.at..self.document.after(self.at)).map(|at| self.part(at)).find_map(|node| {
+            let mut seen = std::collections::BTreeSet::new();
+            node.raw_members().map(|(name, _)| name).find(|name| !seen.insert(*name))
+        })
+    }
+}
+
+impl Node for JsonNode<'_> {
+    fn view(&self) -> Read<View<'_>> {
+        Ok(match self.document.entry(self.at) {
+            Entry::Null => View::Null,
+            Entry::True => View::Boolean(true),
+            Entry::False => View::Boolean(false),
+            Entry::Number { start, end } => {
+                let token = self.document.input.get(start..end).unwrap_or_default();
+                match Number::from_json(token) {
+                    Some(number) => View::Number(number),
+                    None => return Err(Unreadable::new("a number that cannot be read")),
+                }
+            }
+            Entry::Plain { .. } | Entry::Decoded { .. } => {
+                View::String(Text::from_generalised(self.document.string(self.at)))
+            }
+            Entry::Array { .. } => View::Array,
+            Entry::Object { .. } => View::Object,
+        })
+    }
+
+    fn child(&self, step: &Step<'_>) -> Read<Option<Self>> {
+        Ok(match self.document.entry(self.at) {
+            Entry::Object { .. } => self
+                .raw_members()
+                .filter(|(name, _)| *name == step.key)
+                .last()
+                .map(|(_, value)| value),
+            Entry::Array { count, .. } => step.index.filter(|index| *index < count).map(|index| {
+                let place = (0..index).fold(self.at + 1, |at, _| self.document.after(at));
+                self.part(place)
+            }),
+            _ => None,
+        })
+    }
+
+    fn length(&self) -> Read<usize> {
+        Ok(match self.document.entry(self.at) {
+            Entry::Object { count, .. } if count > 1 => self.distinct_members().len(),
+            Entry::Array { count, .. } | Entry::Object { count, .. } => count,
+            _ => 0,
+        })
+    }
+
+    fn any_item(&self, visit: &mut dyn FnMut(Self) -> Read<bool>) -> Read<bool> {
+        let Entry::Array { count, .. } = self.document.entry(self.at) else {
+            return Ok(false);
+        };
+        let mut at = self.at + 1;
+        for _ in 0..count {
+            if visit(self.part(at))? {
+                return Ok(true);
+            }
+            at = self.document.after(at);
+        }
+        Ok(false)
+    }
+
+    fn members(&self, limit: usize) -> Read<Vec<(MemberName, Self)>> {
+        Ok(self
+            .distinct_members()
+            .into_iter()
+            .take(limit)
+            .map(|(name, value)| (MemberName::Text(name.into()), value))
+            .collect())
+    }
+}

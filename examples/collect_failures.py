@@ -180,7 +180,14 @@ def prepare(tmp: Path, fixed: dict[str, str]) -> dict[str, str]:
     python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     found = [shutil.which(name) for name in ("cargo", "go", "node")]
-    places = [str(python.parent), "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+    places = [
+        str(python.parent),
+        "/usr/local/bin",
+        "/usr/bin",
+        "/bin",
+        "/usr/sbin",
+        "/sbin",
+    ]
     places += sorted({str(Path(path).parent) for path in found if path})
     env = {name: value.replace("{tmp}", str(tmp)) for name, value in fixed.items()}
     return {**env, "PATH": ":".join(places), "RUSTUP_HOME": rustup_home()}
@@ -190,7 +197,13 @@ def quiet(script: str, cwd: Path, env: dict[str, str]) -> subprocess.CompletedPr
     """Run a shell script that prepares or probes something."""
     words = ["/bin/sh", "-ec", script]
     return subprocess.run(  # noqa: S603  (the scripts are the ones in programs.toml)
-        words, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120
+        words,
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 

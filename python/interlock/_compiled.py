@@ -85,7 +85,7 @@ class CompiledSpec:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self.fingerprint == cast("CompiledSpec", other).fingerprint
+        return self.fingerprint == other.fingerprint
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -195,7 +195,7 @@ def _read(spec: Mapping[str, object] | str | PathLike[str]) -> Mapping[str, obje
     from collections.abc import Mapping as AnyMapping
 
     if isinstance(spec, AnyMapping):
-        return cast("Mapping[str, object]", spec)
+        return spec
     from interlock.spec import load
 
     return load(spec).fields
@@ -251,6 +251,6 @@ def refuse(problems: Sequence[Problem]) -> None:
 def plain_problems(value: object, field: str) -> tuple[JSON, tuple[Problem, ...]]:
     """Copy a value to plain data, or say what JSON cannot hold."""
     try:
-        return cast("JSON", _core.plain(value, field)), ()
+        return _core.plain(value, field), ()
     except ConfigError as error:
         return None, error.problems

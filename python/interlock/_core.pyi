@@ -1,11 +1,31 @@
 """The engine: conditions, patterns, formats, canonical form. Not public but for `Json`, `Pattern`."""
 
 from collections.abc import Mapping
-from typing import Self, final
+from typing import Self, TypeAlias, final
 
 from interlock.errors import Problem
 from interlock.typing import JSON
 
+__all__ = [
+    "Json",
+    "Pattern",
+    "RuleSet",
+    "__version__",
+    "canonical",
+    "codes",
+    "compile_checks",
+    "compile_rules",
+    "digest",
+    "find_format",
+    "fingerprint",
+    "formats",
+    "limits",
+    "nearest",
+    "ops",
+    "plain",
+    "preview",
+    "resolve",
+]
 __version__: str
 
 @final
@@ -86,8 +106,8 @@ class RuleSet:
     def all(self, value: object) -> list[int]:
         """What each list says: 1 holds, 0 does not, -1 undecided."""
 
-    def verdict(self, value: object, rule: int = 0, any: bool | None = None) -> int:
-        """What one list says, as in `all`; `any` replaces its own match."""
+    def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
+        """What one list says, as in `all`; `either` replaces its own match: one check is enough."""
 
     def report(
         self, value: object, rule: int = 0
@@ -105,7 +125,7 @@ class RuleSet:
 
     def __len__(self) -> int: ...
 
-_Compiled = tuple[RuleSet | None, tuple[Problem, ...], tuple[Problem, ...]]
+_Compiled: TypeAlias = tuple[RuleSet | None, tuple[Problem, ...], tuple[Problem, ...]]
 
 def compile_rules(
     rules: object,

@@ -30,6 +30,7 @@ __all__ = [
     "resolve",
 ]
 
+_DIGEST_LENGTH = 64
 _VERDICTS: dict[int, Verdict] = {1: "pass", 0: "fail", -1: "undetermined"}
 
 
@@ -193,7 +194,7 @@ class Checks(CompiledSpec):
     def _from_fields(
         cls,
         entries: object,
-        fields: dict[str, object],
+        fields: dict[str, object],  # noqa: ARG003 (a list of checks has no other field)
         *,
         strict: bool,
         limits: Limits | None,
@@ -330,7 +331,7 @@ def digest(value: object, length: int = 64) -> str:
     Raises:
         ConfigError: As `canonical`; also when the length is not between 1 and 64.
     """
-    if not 1 <= length <= 64:
+    if not 1 <= length <= _DIGEST_LENGTH:
         message = "must be between 1 and 64"
         raise ConfigError((Problem("spec/wrong-type", "length", str(length), message),))
     return _core.digest(value, length)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 __all__ = ["JSON", "Limits", "Match", "Policy", "Verdict"]
 
@@ -22,6 +24,3 @@ Policy: TypeAlias = Literal["first", "unique", "priority", "collect"]
 
 Limits: TypeAlias = Mapping[str, int]
 """Limits to lower or raise, by name, such as `{"checks": 200}`; see `docs/limits.md`."""
-
-Entries: TypeAlias = Sequence[object]
-"""A list of mappings: arms, rows, checks."""

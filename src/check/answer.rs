@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use super::prepare::Test;
-use super::{Check, Op, OperandKind};
 use crate::path::Resolved;
 use crate::pattern::TextFault;
 use crate::value::{Node, Number, Read, Step, Value, View, equals, equals_seen};
@@ -39,42 +38,34 @@ pub enum Why {
 }
 
 impl Test {
-    /// Answers for what the path led to.
-    pub fn answer<N: Node>(&self, check: &Check, resolved: &Resolved<N>) -> Answer {
+    /// Answers for what the path led to; `negated` when the op is the negation of another.
+    pub fn answer<N: Node>(&self, negated: bool, resolved: &Resolved<N>) -> Answer {
         match resolved {
             _ if matches!(self, Self::Broken(_)) => Answer::Fail(Why::Prepared),
-            Resolved::Missing(_) if matches!(self, Self::Exists) => held(check.op.is_negated()),
+            Resolved::Missing(_) if matches!(self, Self::Exists) => held(negated),
             Resolved::Missing(at) => Answer::Fail(Why::Missing(*at)),
-            Resolved::Found(node) => match self.of_value(check, node) {
+            Resolved::Found(node) => match self.of_value(negated, node) {
                 Ok(answer) => answer,
                 Err(fault) => Answer::Undetermined(Why::Unreadable(fault.reason.into())),
             },
         }
     }
 
-    fn of_value<N: Node>(&self, check: &Check, node: &N) -> Read<Answer> {
-        let operand = check.operand().unwrap_or(&Value::Null);
-        let op = check.op;
-        let signed = |holds: bool| held(holds != op.is_negated());
+    fn of_value<N: Node>(&self, negated: bool, node: &N) -> Read<Answer> {
+        let signed = |holds: bool| held(holds != negated);
         let view = node.view()?;
-        if let View::Opaque(_) = view {
-            return Ok(Answer::Fail(Why::Kind("a JSON value")));
-        }
-        Ok(match (self, view) {
+        Ok(match (self, &view) {
+            (_, View::Opaque(_)) => Answer::Fail(Why::Kind("a JSON value")),
             (Self::Exists, _) => signed(true),
-            (Self::Equals, view) => signed(equals_seen(node, &view, operand)?),
-            (Self::OneOf, view) => signed(is_member(node, &view, operand)?),
-            (Self::Contains, view) => return contains(op, node, &view, operand),
+            (Self::Equals(operand), view) => signed(equals_seen(node, view, operand)?),
+            (Self::OneOf(members), view) => signed(is_member(node, view, members)?),
+            (Self::Contains(operand), view) => return contains(negated, node, view, operand),
             (Self::Matches(pattern), View::String(text)) => match pattern.test(text.as_bytes()) {
                 Ok(found) => signed(found),
                 Err(fault) => Answer::Undetermined(Why::Text(Box::new(fault))),
             },
-            (Self::StartsWith, View::String(text)) => {
-                held(operand.as_text().is_some_and(|head| text.as_bytes().starts_with(head)))
-            }
-            (Self::EndsWith, View::String(text)) => {
-                held(operand.as_text().is_some_and(|tail| text.as_bytes().ends_with(tail)))
-            }
+            (Self::StartsWith(head), View::String(text)) => held(text.as_bytes().starts_with(head)),
+            (Self::EndsWith(tail), View::String(text)) => held(text.as_bytes().ends_with(tail)),
             (Self::Format(format), View::String(text)) => match format.accepts(text.as_bytes()) {
                 Some(valid) => held(valid),
                 None => Answer::Undetermined(Why::Format),
@@ -82,17 +73,15 @@ impl Test {
             (Self::Order(bounds, bound), View::Number(number)) if number.is_finite() => {
                 held(number.compare(bound).is_some_and(|order| bounds.admit(order)))
             }
-            (Self::Empty, view) => signed(is_empty(node, &view)?),
-            (Self::Type(bits), view) => held(bits & type_bits(&view) != 0),
-            (Self::Length(bounds, bound), view) => match length(node, &view)? {
+            (Self::Empty, view) => signed(is_empty(node, view)?),
+            (Self::Type(bits), view) => held(bits & type_bits(view) != 0),
+            (Self::Length(bounds, bound), view) => match length(node, view)? {
                 None => Answer::Fail(Why::Kind("a string, array or object")),
                 Some(length) => held(length_order(length, bound).is_some_and(|o| bounds.admit(o))),
             },
             // Whatever the pattern, it is not found in something that is no string.
-            (Self::Undetermined(_), view) if takes_text(op) && !matches!(view, View::String(_)) => {
-                Answer::Fail(Why::Kind("a string"))
-            }
-            (Self::Undetermined(_), _) => Answer::Undetermined(Why::Prepared),
+            (Self::Undetermined { of_text: false, .. }, _)
+            | (Self::Undetermined { .. }, View::String(_)) => Answer::Undetermined(Why::Prepared),
             (Self::Order(..), _) => Answer::Fail(Why::Kind("a finite number")),
             _ => Answer::Fail(Why::Kind("a string")),
         })
@@ -103,14 +92,7 @@ fn held(holds: bool) -> Answer {
     if holds { Answer::Pass } else { Answer::Fail(Why::Plain) }
 }
 
-fn takes_text(op: Op) -> bool {
-    op.operand() == OperandKind::Pattern
-}
-
-fn is_member<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<bool> {
-    let Value::Array(members) = operand else {
-        return Ok(false);
-    };
+fn is_member<N: Node>(node: &N, view: &View<'_>, members: &[Value]) -> Read<bool> {
     for member in members {
         if equals_seen(node, view, member)? {
             return Ok(true);
@@ -120,7 +102,7 @@ fn is_member<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<bool> 
 }
 
 /// A string holds only strings and an object only keys: anything else is not ok, negated or not.
-fn contains<N: Node>(op: Op, node: &N, view: &View<'_>, operand: &Value) -> Read<Answer> {
+fn contains<N: Node>(negated: bool, node: &N, view: &View<'_>, operand: &Value) -> Read<Answer> {
     let found = match (view, operand.as_text()) {
         (View::String(text), Some(part)) => memchr::memmem::find(text.as_bytes(), part).is_some(),
         (View::String(_), None) => return Ok(Answer::Fail(Why::Kind("an expected string"))),
@@ -129,7 +111,7 @@ fn contains<N: Node>(op: Op, node: &N, view: &View<'_>, operand: &Value) -> Read
         (View::Array, _) => node.any_item(&mut |item| equals(&item, operand))?,
         _ => return Ok(Answer::Fail(Why::Kind("a string, array or object"))),
     };
-    Ok(held(found != op.is_negated()))
+    Ok(held(found != negated))
 }
 
 fn length<N: Node>(node: &N, view: &View<'_>) -> Read<Option<usize>> {

@@ -11,21 +11,21 @@ use crate::pattern::{self, FaultKind, Pattern};
 use crate::value::text::display;
 use crate::value::{Number, Value};
 
-/// What a check asks of a value, prepared.
+/// What a check asks of a value, prepared: all that answering needs, in one place.
 #[derive(Clone, Debug)]
 pub enum Test {
     /// Whether the path resolves.
     Exists,
     /// Equality with the operand.
-    Equals,
+    Equals(Value),
     /// Membership of the operand.
-    Contains,
+    Contains(Value),
     /// A pattern found in a string.
     Matches(Arc<Pattern>),
     /// A string at the start.
-    StartsWith,
+    StartsWith(Box<[u8]>),
     /// A string at the end.
-    EndsWith,
+    EndsWith(Box<[u8]>),
     /// An order that must hold between value and bound.
     Order(Bounds, Number),
     /// Null or no members.
@@ -34,14 +34,19 @@ pub enum Test {
     Type(u8),
     /// An order that must hold between length and bound.
     Length(Bounds, Number),
-    /// Equality with a member of the operand.
-    OneOf,
+    /// Equality with one of these.
+    OneOf(Box<[Value]>),
     /// A named format.
     Format(Format),
     /// A broken check: it fails, whatever the value.
     Broken(Box<str>),
-    /// A check that cannot be evaluated, whatever the value.
-    Undetermined(Box<str>),
+    /// A check that cannot be evaluated; of a pattern still false for what is no string.
+    Undetermined {
+        /// What keeps it from being evaluated.
+        reason: Box<str>,
+        /// Whether it asks about strings only.
+        of_text: bool,
+    },
 }
 
 /// Which orders satisfy a bound.
@@ -93,7 +98,7 @@ impl Test {
             let message = format!("nested deeper than the limit of {limit}");
             let reason = format!("expected is {message}").into();
             let fault = OperandFault { code: Code::OverLimit, field: "expected", message };
-            return (Self::Undetermined(reason), Some(fault));
+            return (Self::Undetermined { reason, of_text: false }, Some(fault));
         }
         match ready(check, limits) {
             Ok(test) => (test, names_fault(check)),
@@ -101,8 +106,11 @@ impl Test {
                 let reason = format!("{} {}", fault.field, fault.message).into();
                 let undetermined =
                     matches!(fault.code, Code::PatternUnsupported | Code::PatternTooLarge);
-                let test =
-                    if undetermined { Self::Undetermined(reason) } else { Self::Broken(reason) };
+                let test = if undetermined {
+                    Self::Undetermined { reason, of_text: true }
+                } else {
+                    Self::Broken(reason)
+                };
                 (test, Some(fault))
             }
         }
@@ -126,16 +134,19 @@ fn ready(check: &Check, limits: &Limits) -> Result<Test, OperandFault> {
     let needed = operand.unwrap_or(&Value::Null);
     Ok(match check.op {
         Op::Exists | Op::NotExists => Test::Exists,
-        Op::Equals | Op::NotEquals => Test::Equals,
-        Op::Contains | Op::NotContains => Test::Contains,
+        Op::Equals | Op::NotEquals => Test::Equals(needed.clone()),
+        Op::Contains | Op::NotContains => Test::Contains(needed.clone()),
         Op::IsEmpty | Op::IsNotEmpty => Test::Empty,
-        Op::StartsWith | Op::EndsWith if needed.as_text().is_none() => {
-            return Err(wrong("must be a string"));
+        Op::StartsWith | Op::EndsWith => {
+            let text = needed.as_text().ok_or_else(|| wrong("must be a string"))?;
+            if check.op == Op::StartsWith {
+                Test::StartsWith(text.into())
+            } else {
+                Test::EndsWith(text.into())
+            }
         }
-        Op::StartsWith => Test::StartsWith,
-        Op::EndsWith => Test::EndsWith,
         Op::OneOf | Op::NotOneOf => match needed {
-            Value::Array(_) => Test::OneOf,
+            Value::Array(members) => Test::OneOf(members.clone()),
             _ => return Err(wrong("must be a list of values")),
         },
         Op::GreaterThan | Op::GreaterThanOrEqual | Op::LessThan | Op::LessThanOrEqual => {

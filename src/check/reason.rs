@@ -33,7 +33,7 @@ pub fn reason<N: Node>(
             format!("{place}: there is nothing at {}", display(&missing))
         }
         Why::Prepared => match test {
-            Test::Undetermined(what) => undecided(what),
+            Test::Undetermined { reason, .. } => undecided(reason),
             Test::Broken(what) => format!("{place}: {what}"),
             _ => format!("{place}: not held"),
         },

@@ -52,7 +52,7 @@ pub(super) fn fingerprint(value: &Bound<'_, PyAny>, length: usize) -> PyResult<S
 
 /// A one-line preview of a value.
 #[pyfunction]
-#[pyo3(signature = (value, limit = REPORT))]
+#[pyo3(signature = (value, limit = 80))]
 pub(super) fn preview(value: &Bound<'_, PyAny>, limit: usize) -> PyResult<String> {
     Ok(with_node!(value, &[], |node| previews::preview(&node, limit)))
 }

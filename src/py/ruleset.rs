@@ -113,10 +113,11 @@ impl RuleSet {
         PyList::new(value.py(), verdicts.into_iter().map(code))
     }
 
-    /// What one list says, as in `all`; `any` replaces its own match.
-    #[pyo3(signature = (value, rule = 0, any = None))]
-    fn verdict(&self, value: &Bound<'_, PyAny>, rule: usize, any: Option<bool>) -> PyResult<i8> {
-        Ok(code(with_node!(value, &self.keys, |node| self.set.verdict(rule, &node, any))))
+    /// What one list says, as in `all`; `either` replaces its own match: one check is
+    /// enough.
+    #[pyo3(signature = (value, rule = 0, either = None))]
+    fn verdict(&self, value: &Bound<'_, PyAny>, rule: usize, either: Option<bool>) -> PyResult<i8> {
+        Ok(code(with_node!(value, &self.keys, |node| self.set.verdict(rule, &node, either))))
     }
 
     /// Every check of one list: path, op, ok, undetermined, actual, expected, reason.

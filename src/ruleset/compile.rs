@@ -66,6 +66,7 @@ impl<'a> Builder<'a> {
         let set = RuleSet {
             places: vec![root],
             predicates: Vec::new(),
+            memos: 0,
             checks: Vec::new(),
             rules: Vec::new(),
         };
@@ -104,7 +105,7 @@ impl<'a> Builder<'a> {
                 let place = format!("{field}.path");
                 let problem = Problem::new(Code::PathMalformed, place, Some(value), fault.message);
                 self.faults.push(problem);
-                let predicate = self.add(0, Test::Broken(reason.into()));
+                let predicate = self.add(0, false, Test::Broken(reason.into()));
                 self.set.checks.push(Member { check, path: None, predicate });
             }
         }
@@ -127,24 +128,36 @@ impl<'a> Builder<'a> {
     }
 
     fn predicate(&mut self, place: usize, check: &Check, test: Test) -> usize {
-        if matches!(test, Test::Undetermined(_)) {
-            return self.add(place, test);
+        let negated = check.op.is_negated();
+        if matches!(test, Test::Undetermined { .. }) {
+            return self.add(place, negated, test);
         }
         // No canonical text is empty: an absent operand is told apart from every other.
         let operand = check.operand().map(canonical::text).unwrap_or_default();
         let flags = check.flags.clone().unwrap_or_default();
         let key = (place, check.op, operand, flags);
-        if let Some(known) = self.predicates.get(&key) {
-            return *known;
+        if let Some(known) = self.predicates.get(&key).copied() {
+            self.share(known);
+            return known;
         }
-        let added = self.add(place, test);
+        let added = self.add(place, negated, test);
         self.predicates.insert(key, added);
         added
     }
 
-    fn add(&mut self, place: usize, test: Test) -> usize {
-        let check = self.set.checks.len();
-        self.set.predicates.push(Predicate { place, check, test });
+    /// Gives a predicate that is asked again a place to keep its answer.
+    fn share(&mut self, predicate: usize) {
+        let memos = &mut self.set.memos;
+        if let Some(predicate) = self.set.predicates.get_mut(predicate)
+            && predicate.memo.is_none()
+        {
+            predicate.memo = Some(*memos);
+            *memos = memos.saturating_add(1);
+        }
+    }
+
+    fn add(&mut self, place: usize, negated: bool, test: Test) -> usize {
+        self.set.predicates.push(Predicate { place, memo: None, negated, test });
         self.set.predicates.len().saturating_sub(1)
     }
 }

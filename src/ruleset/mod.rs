@@ -22,6 +22,8 @@ pub struct RuleSet {
     /// The paths as a tree: each place is one step from its parent. The first is the root.
     places: Vec<Place>,
     predicates: Vec<Predicate>,
+    /// How many predicates keep their answer.
+    memos: usize,
     /// The checks of all rules in order.
     checks: Vec<Member>,
     rules: Vec<Rule>,
@@ -39,8 +41,9 @@ struct Place {
 #[derive(Debug)]
 struct Predicate {
     place: usize,
-    /// The check that stands for all that share it.
-    check: usize,
+    /// Where its answer is kept for the record; only what is asked twice is worth keeping.
+    memo: Option<usize>,
+    negated: bool,
     test: Test,
 }
 

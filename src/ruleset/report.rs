@@ -52,7 +52,7 @@ impl RuleSet {
     fn check_result<N: Node>(&self, run: &mut Run<'_, N>, member: usize) -> Option<CheckResult> {
         let member = self.checks.get(member)?;
         let predicate = self.predicates.get(member.predicate)?;
-        let answer = run.answer(member.predicate);
+        let answer = run.answer(predicate);
         let unresolved = Resolved::Missing(0);
         let resolved = match run.slot(predicate.place) {
             Slot::Known(resolved) if member.path.is_some() => resolved,

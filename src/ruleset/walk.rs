@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Rule, RuleSet};
+use super::{Predicate, Rule, RuleSet};
 use crate::check::{Answer, Why};
 use crate::path::Resolved;
 use crate::value::Node;
@@ -40,7 +40,8 @@ pub(super) enum Slot<N> {
 pub(super) struct Run<'s, N> {
     pub(super) set: &'s RuleSet,
     slots: SmallVec<[Slot<N>; 32]>,
-    verdicts: SmallVec<[Option<Verdict>; 64]>,
+    /// Answers of shared predicates.
+    memos: SmallVec<[Option<Verdict>; 32]>,
 }
 
 impl RuleSet {
@@ -77,7 +78,7 @@ impl<'s, N: Node> Run<'s, N> {
         let mut slots = SmallVec::with_capacity(set.places.len());
         slots.push(Slot::Known(Resolved::Found(record.clone())));
         slots.resize_with(set.places.len(), || Slot::Unknown);
-        Self { set, slots, verdicts: smallvec![None; set.predicates.len()] }
+        Self { set, slots, memos: smallvec![None; set.memos] }
     }
 
     /// `all`: a failed check decides, else an undetermined one leaves it open. `any`: a passed
@@ -97,31 +98,23 @@ impl<'s, N: Node> Run<'s, N> {
     }
 
     fn predicate(&mut self, predicate: usize) -> Verdict {
-        if let Some(Some(known)) = self.verdicts.get(predicate) {
+        let set = self.set;
+        let Some(predicate) = set.predicates.get(predicate) else { return Verdict::Undetermined };
+        let Some(memo) = predicate.memo else { return verdict_of(&self.answer(predicate)) };
+        if let Some(Some(known)) = self.memos.get(memo) {
             return *known;
         }
-        let verdict = match self.answer(predicate) {
-            Answer::Pass => Verdict::Pass,
-            Answer::Fail(_) => Verdict::Fail,
-            Answer::Undetermined(_) => Verdict::Undetermined,
-        };
-        if let Some(slot) = self.verdicts.get_mut(predicate) {
+        let verdict = verdict_of(&self.answer(predicate));
+        if let Some(slot) = self.memos.get_mut(memo) {
             *slot = Some(verdict);
         }
         verdict
     }
 
     /// The answer of a predicate with what its reason is made of.
-    pub(super) fn answer(&mut self, predicate: usize) -> Answer {
-        let set = self.set;
-        let Some(predicate) = set.predicates.get(predicate) else {
-            return Answer::Undetermined(Why::Plain);
-        };
-        let Some(member) = set.checks.get(predicate.check) else {
-            return Answer::Undetermined(Why::Plain);
-        };
+    pub(super) fn answer(&mut self, predicate: &Predicate) -> Answer {
         match self.slot(predicate.place) {
-            Slot::Known(resolved) => predicate.test.answer(&member.check, resolved),
+            Slot::Known(resolved) => predicate.test.answer(predicate.negated, resolved),
             Slot::Unreadable(reason) => Answer::Undetermined(Why::Unreadable(reason.clone())),
             Slot::Unknown => Answer::Undetermined(Why::Plain),
         }
@@ -156,5 +149,13 @@ impl<'s, N: Node> Run<'s, N> {
             Slot::Unreadable(reason) => Slot::Unreadable(reason.clone()),
             Slot::Unknown => Slot::Unknown,
         }
+    }
+}
+
+fn verdict_of(answer: &Answer) -> Verdict {
+    match answer {
+        Answer::Pass => Verdict::Pass,
+        Answer::Fail(_) => Verdict::Fail,
+        Answer::Undetermined(_) => Verdict::Undetermined,
     }
 }

@@ -111,8 +111,10 @@ def is_date_time(text: str) -> bool:
 
 
 def _has_space_or_control(text: str) -> bool:
-    """Tell whether the text holds white space of any script or a control character."""
-    return any(char.isspace() or unicodedata.category(char) == "Cc" for char in text)
+    """Tell whether the text holds white space, U+FEFF included, or a control character."""
+    return any(
+        char.isspace() or char == "\ufeff" or unicodedata.category(char) == "Cc" for char in text
+    )
 
 
 def is_uri(text: str) -> bool:

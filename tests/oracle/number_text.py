@@ -49,15 +49,13 @@ def ecmascript(number: Decimal) -> str:
 
 
 def preview_number(number: object) -> str:
-    """Write a number for a preview: integers with all digits, the others as ECMAScript does."""
+    """Write a number for a preview: its canonical text, or the name of what has none."""
     value = exact(number)
     if value.is_nan():
         return "NaN"
     if value.is_infinite():
         return "Infinity" if value > 0 else "-Infinity"
-    if isinstance(number, int):
-        return plain(value)
-    return ecmascript(value)
+    return canonical_number(number)
 
 
 def is_text_of_a_double(number: Decimal) -> bool:

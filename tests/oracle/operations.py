@@ -10,7 +10,17 @@ from collections.abc import Callable, Mapping
 from .formats import FORMATS, check_format
 from .patterns import PatternInvalid, PatternUnsupported, compile_pattern, test
 from .previews import REASON_WIDTH, preview
-from .values import entries, equal, exact, has_type, is_finite_number, items, joined, kind, length
+from .values import (
+    entries,
+    equal,
+    exact,
+    has_type,
+    is_finite_number,
+    items,
+    joined,
+    kind,
+    length,
+)
 
 MAX_TEXT_BYTES = 8 * 1024 * 1024
 TYPE_NAMES = ("null", "boolean", "integer", "number", "string", "array", "object")

@@ -62,7 +62,10 @@ def count_groups(units: str) -> tuple[int, bool]:
         elif units[at] == "[":
             in_class = True
         elif units[at] == "(":
-            named = units[at + 1 : at + 3] == "?<" and units[at + 3 : at + 4] not in ("=", "!")
+            named = units[at + 1 : at + 3] == "?<" and units[at + 3 : at + 4] not in (
+                "=",
+                "!",
+            )
             count += named or units[at + 1 : at + 2] != "?"
             has_name = has_name or named
         at += 1

@@ -11,7 +11,13 @@ from .pattern_match import Matcher
 from .pattern_syntax import Parser, read_flags, to_units
 from .pattern_tree import Node, PatternInvalid, PatternUnsupported
 
-__all__ = ["PatternInvalid", "PatternUnsupported", "check_syntax", "compile_pattern", "test"]
+__all__ = [
+    "PatternInvalid",
+    "PatternUnsupported",
+    "check_syntax",
+    "compile_pattern",
+    "test",
+]
 
 
 def check_syntax(pattern: str, flags: str = "") -> None:

@@ -113,7 +113,9 @@ def test_path_limits() -> None:
     ("value", "text"),
     [
         (1e21, "1e+21"),
-        (10**21, "1000000000000000000000"),
+        (10**21, "1e+21"),
+        (10**21 + 1, "1000000000000000000001"),
+        (Decimal("1.23E+402"), "123" + "0" * 74 + "..."),
         (1e-7, "1e-7"),
         (0.000001, "0.000001"),
         (-0.0, "0"),
@@ -134,7 +136,7 @@ def test_previews(value: object, text: str) -> None:
     ("value", "text"),
     [
         (1.0, "1"),
-        (Decimal("100"), "100"),
+        (Decimal(100), "100"),
         (10**21, "1e+21"),
         (Decimal("1E+21"), "1e+21"),
         (10**21 + 1, "1000000000000000000001"),
@@ -187,7 +189,10 @@ def test_three_values() -> None:
     back = {"op": "matches", "expected": "(a)\\1", "message": "own words"}
     good = {"op": "exists"}
     bad = {"op": "notExists"}
-    assert [verdict([back, good, bad], "a", match) for match in ("all", "any")] == ["fail", "pass"]
+    assert [verdict([back, good, bad], "a", match) for match in ("all", "any")] == [
+        "fail",
+        "pass",
+    ]
     assert verdict([back, good], "a", "all") == "undetermined"
     assert verdict([back, bad], "a", "any") == "undetermined"
     whole = report([back], "a")
@@ -208,7 +213,12 @@ def test_three_values() -> None:
 
 
 def test_comparison_finds_differences() -> None:
-    expect = {"results": [{"ok": True}], "reason_mentions": ["a"], "absent": ["x"], "n": 1}
+    expect = {
+        "results": [{"ok": True}],
+        "reason_mentions": ["a"],
+        "absent": ["x"],
+        "n": 1,
+    }
     assert (
         matches_expectation(expect, {"results": [{"ok": True, "z": 1}], "reason": "ba", "n": 1.0})
         == []

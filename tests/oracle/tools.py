@@ -99,7 +99,12 @@ def branch(given: Json) -> dict[str, object]:
     ):
         raise ValueError("otherwise has to be an object with a name")
     value = verify_value(given)
-    answer: dict[str, object] = {"matched": False, "name": None, "index": None, "fallback": False}
+    answer: dict[str, object] = {
+        "matched": False,
+        "name": None,
+        "index": None,
+        "fallback": False,
+    }
     evaluated: list[dict[str, object]] = []
     if given.get("verbose"):
         answer["evaluated"] = evaluated
@@ -181,11 +186,14 @@ def decision_table(given: Json) -> dict[str, object]:
         named = "; ".join(f"{name}: {reason}" for name, reason in undecided.items())
         return answer | {"ok": False, "undetermined": named}
     if not hits:
-        if "otherwise" in given:
+        if given.get("otherwise") is not None:
             answer |= {"matched": True, "fallback": True, "outputs": given["otherwise"]}
         return answer
     if policy in ("unique", "priority") and len(winners) > 1:
-        return answer | {"ok": False, "conflict": f"more than one row: {name_rows(winners)}"}
+        return answer | {
+            "ok": False,
+            "conflict": f"more than one row: {name_rows(winners)}",
+        }
     answer["matched"] = True
     if policy == "collect":
         return answer | {"outputs": [row["outputs"] for row in hits]}

@@ -22,7 +22,7 @@ def main() -> NoReturn:
         sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (what is not foreseen is raised again)
         sys.exit(_explained(error))
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, Protocol, Self, cast
 
 import click
 
@@ -17,7 +17,7 @@ from interlock.errors import InterlockError, Problem
 from interlock.tools._model_tools import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from interlock._compiled import CompiledSpec
 
@@ -25,6 +25,7 @@ __all__ = ["Run", "compiled_spec", "destination", "print_summary", "source"]
 
 _LINE_LIMIT = 256 << 20
 _BLOCK = 64 << 10
+_SHOWN_FAULTS = 10
 
 
 class Outcome(Protocol):
@@ -82,7 +83,7 @@ class Run:
     def _failed(self, number: int, message: str) -> str:
         self.bad_count += 1
         self.counts["(error)"] += 1
-        if len(self.bad) < 10:
+        if len(self.bad) < _SHOWN_FAULTS:
             self.bad.append(f"line {number}: {message}")
         return to_json({"error": message, "line": number})
 
@@ -127,7 +128,7 @@ def compiled_spec(path: str) -> CompiledSpec | None:
 
 
 @contextmanager
-def source(path: str) -> Iterator[IO[bytes]]:
+def source(path: str) -> Generator[IO[bytes]]:
     """Open the records."""
     if path == "-":
         yield cast("IO[bytes]", sys.stdin.buffer)
@@ -137,7 +138,7 @@ def source(path: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def destination(path: str | None) -> Iterator[IO[bytes]]:
+def destination(path: str | None) -> Generator[IO[bytes]]:
     """Open where decisions go: a file is written beside its place and renamed when it is whole."""
     if path is None:
         yield cast("IO[bytes]", sys.stdout.buffer)
@@ -161,7 +162,7 @@ class _Progress:
             self._bar = Progress(console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task("deciding", total=_size(lines))
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Self:
         if self._bar is not None:
             self._bar.start()
         return self

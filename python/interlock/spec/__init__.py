@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from interlock.errors import ConfigError, Problem, SpecInvalid
 
@@ -83,7 +83,7 @@ def _read_yaml(name: str, text: str) -> JSON:
     from interlock.spec import _yaml
 
     try:
-        return cast("JSON", _core.plain(_yaml.read(text), "spec"))
+        return _core.plain(_yaml.read(text), "spec")
     except _yaml.Fault as fault:
         place = name if fault.line is None else f"{name}:{fault.line}:{fault.column}"
         raise _invalid(place, fault.code, fault.message) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer, ComposerError
@@ -24,6 +24,11 @@ class Fault(Exception):
         """Take what is wrong and where."""
         super().__init__(message)
         self.code, self.message, self.line, self.column = code, message, line, column
+
+
+# ruamel.yaml has no complete types: what comes out of it is Any until it is checked.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 
 
 class _Composer(Composer):
@@ -74,35 +79,26 @@ def _fault(error: MarkedYAMLError, code: str, message: str) -> Fault:
     return Fault(code, message, mark.line + 1, mark.column + 1)
 
 
-class _Segment(NamedTuple):
-    key: str | None
-    index: int | None
-
-
-def _segments(field: str) -> Iterator[_Segment]:
+def _segments(field: str) -> Iterator[str | int]:
+    """Split a field such as `arms[2].when` into keys and positions."""
     for match in re.finditer(r"\[(\d+)\]|[^.\[\]]+", field):
-        if match[1] is not None:
-            yield _Segment(None, int(match[1]))
-        else:
-            yield _Segment(match[0], None)
+        yield match[0] if match[1] is None else int(match[1])
 
 
 def place(text: str, field: str) -> tuple[int, int] | None:
     """Return line and column of a field, or of the nearest enclosing one; None without any."""
+    # Only the round-trip loader keeps places; it is slower, so it runs on a fault only.
+    yaml: Any = YAML(typ="rt", pure=True)
     try:
-        # Anything typed would lose its place in C; the round-trip loader keeps it.
-        node: Any = YAML(typ="rt", pure=True).load(text)
+        node: Any = yaml.load(text)
     except (YAMLError, ValueError, RecursionError):
         return None
     found: tuple[int, int] | None = None
     for segment in _segments(field):
         try:
-            if segment.index is not None:
-                line, column = node.lc.item(segment.index)
-                node = node[segment.index]
-            else:
-                line, column = node.lc.value(segment.key)
-                node = node[segment.key]
+            lookup = node.lc.item if isinstance(segment, int) else node.lc.value
+            line, column = lookup(segment)
+            node = node[segment]
         except (AttributeError, KeyError, IndexError, TypeError):
             break
         found = (line + 1, column + 1)

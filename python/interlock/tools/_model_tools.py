@@ -36,7 +36,12 @@ DESCRIPTIONS = {
 _ROW_FIELD = {"DecisionTable": ("rows", _schema.ROWS_LIMIT)}
 
 
-def call(name: str, arguments: Mapping[str, object], *, now: object = None) -> dict[str, JSON]:
+def call(
+    name: str,
+    arguments: Mapping[str, object],
+    *,
+    now: object = None,  # noqa: ARG001 (for tools that read a clock)
+) -> dict[str, JSON]:
     """Call a tool in its model-facing form.
 
     Args:

@@ -24,10 +24,8 @@ _ANY: Schema = {"description": "Any JSON value."}
 
 def spec(tool: str) -> Schema:
     """Return the schema of a spec file of a tool."""
-    fields = {
-        **_fields(tool),
-        "tool": {"const": tool, "description": "Which tool this is for."},
-    }
+    named: Schema = {"const": tool, "description": "Which tool this is for."}
+    fields: dict[str, JSON] = {**_fields(tool), "tool": named}
     return {"$schema": _DIALECT, "title": tool, **_object(fields, _REQUIRED[tool])}
 
 

@@ -178,7 +178,7 @@ class Branch(CompiledSpec):
             evaluated = tuple(rule_reports(self._rules, value, range(ended + 1)))
             answer = replace(answer, evaluated=evaluated)
         if isinstance(answer.result, (dict, list)):
-            answer = replace(answer, result=cast("JSON", _core.plain(answer.result)))
+            answer = replace(answer, result=_core.plain(answer.result))
         return answer
 
     def decide_many(self, values: Iterable[object]) -> list[BranchResult]:

@@ -120,13 +120,14 @@ class DecisionTable(CompiledSpec):
         {'queue': 'P1'}
     """
 
-    __slots__ = ("_miss", "_outputs", "_priorities", "table_hash")
+    __slots__ = ("_miss", "_names", "_outputs", "_priorities", "table_hash")
 
     tool = "DecisionTable"
     spec_fields = ("rows", "policy", "otherwise", "version")
 
     table_hash: str
     """16 hexadecimal digits of the SHA-256 of the canonical form of `{policy, rows}`."""
+    _names: tuple[str, ...]
     _outputs: tuple[JSON, ...]
     _priorities: tuple[float | Decimal, ...]
     _miss: TableResult
@@ -159,6 +160,7 @@ class DecisionTable(CompiledSpec):
             spec["version"] = version
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
+        self._set("_names", tuple(row["id"] for row in entries))
         self._set("_outputs", tuple(row["outputs"] for row in entries))
         self._set("_priorities", tuple(row.get("priority", 0) for row in entries))
         self._set("_miss", self._missed(policy, version, fallback))
@@ -210,7 +212,7 @@ class DecisionTable(CompiledSpec):
             answer = replace(answer, evaluated=evaluated)
         if isinstance(answer.outputs, (dict, list)):
             # The caller may change what it gets; the compiled rows stay as they are.
-            answer = replace(answer, outputs=cast("JSON", _core.plain(answer.outputs)))
+            answer = replace(answer, outputs=_core.plain(answer.outputs))
         return answer
 
     def decide_many(self, values: Iterable[object]) -> list[TableResult]:
@@ -278,8 +280,7 @@ class DecisionTable(CompiledSpec):
         return replace(self._refused(hits), undetermined=undecided(self._rules, value, row))
 
     def _ids(self, rows: Iterable[int]) -> tuple[str, ...]:
-        names = self._rules.names()
-        return tuple(names[row] or "" for row in rows)
+        return tuple(self._names[row] for row in rows)
 
 
 def decision_table(

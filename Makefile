@@ -1,0 +1,78 @@
+# Two commands for a fresh machine: `make demo` and `make test`. Each sets up what it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export MATURIN_NO_INSTALL_RUST := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test check bench format clean tools-present
+
+help:
+	@echo "make demo    build, decide the shipped real records, print the summary"
+	@echo "make test    build, run every test"
+	@echo "make check   format, lint, types, import contracts, stub against module"
+	@echo "make bench   measure: ratios in one run, growth of the pathological pattern"
+
+demo: $(VENV)/.installed
+	@echo "== deciding examples/failures.jsonl by examples/triage.yaml and examples/severity.yaml"
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test
+	@echo "== core without Python"
+	cargo test --locked --no-default-features --quiet
+	@echo "== everything else"
+	$(BIN)/python -m pytest -q
+
+check: $(VENV)/.check
+	@echo "== Rust: format and lint, with and without Python"
+	cargo fmt --check
+	cargo clippy --locked --quiet --all-targets -- -D warnings
+	cargo clippy --locked --quiet --all-targets --no-default-features -- -D warnings
+	@echo "== Python: format, lint, types, import contracts, stub"
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/pyright --warnings
+	$(BIN)/lint-imports .importlinter --no-cache
+	$(BIN)/python -m mypy.stubtest interlock._core
+	@echo "== all checks passed"
+
+bench: $(VENV)/.test
+	@echo "== timings"
+	$(BIN)/python -m pytest -q benches --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,ops
+	@echo "== ratios in one run, growth of the pathological pattern"
+	$(BIN)/python benches/ratios.py
+
+format: $(VENV)/.check
+	cargo fmt
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --fix --quiet .
+
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -name '*.rs' -o -name '*.py' -o -name '*.pyi')
+
+tools-present:
+	@$(PYTHON) .ci/preflight.py
+
+$(BIN)/python: | tools-present
+	@echo "== making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+# The build goes into the environment like any other package: what is tested is what is shipped.
+$(VENV)/.installed: $(SOURCES) | tools-present $(BIN)/python
+	@echo "== building interlock (release; the first time takes about a minute)"
+	@$(BIN)/python -m pip install --quiet .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	@echo "== installing the test tools"
+	@$(BIN)/python -m pip install --quiet '.[test]'
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.installed
+	@echo "== installing the check tools"
+	@$(BIN)/python -m pip install --quiet '.[check]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) target dist

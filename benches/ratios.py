@@ -1,0 +1,113 @@
+"""Ratios to hand-written Python, taken in alternating rounds of one process, and growth curves.
+
+The clock is the CPU time of the process; the middle round counts. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+
+import interlock
+import workloads
+from interlock import Branch, Checks, DecisionTable, Json, Pattern
+
+ROUNDS = 15
+
+
+def per_call(function: Callable[[], object], calls: int) -> float:
+    """Seconds of CPU a call."""
+    started = time.process_time()
+    for _ in range(calls):
+        function()
+    return (time.process_time() - started) / calls
+
+
+def calls_for(function: Callable[[], object]) -> int:
+    """How many calls make a round of about 20 ms."""
+    calls = 1
+    while (spent := per_call(function, calls) * calls) < 0.005:
+        calls *= 4
+    return max(1, int(calls * 0.02 / spent))
+
+
+def compared(hand: Callable[[], object], ours: Callable[[], object]) -> tuple[float, float, float]:
+    """Seconds by hand, seconds of ours, and the middle of the ratios of the rounds."""
+    hand_calls, our_calls = calls_for(hand), calls_for(ours)
+    pairs = [(per_call(hand, hand_calls), per_call(ours, our_calls)) for _ in range(ROUNDS)]
+    ratio = median(our / theirs for theirs, our in pairs)
+    return median(pair[0] for pair in pairs), median(pair[1] for pair in pairs), ratio
+
+
+def ratio_table() -> None:
+    record = workloads.order()
+    text = json.dumps(record).encode()
+    checks, branch = Checks(workloads.ONE_CHECK), Branch(workloads.ARMS)
+    table = workloads.rows(100, 80)
+    first, hand = DecisionTable(table, policy="first"), workloads.table_by_hand(table)
+    print("| workload | by hand | interlock | ratio |")
+    print("|---|---|---|---|")
+    for name, theirs, ours in [
+        (
+            "one check, dict",
+            lambda: workloads.one_check_by_hand(record),
+            lambda: checks.holds(record),
+        ),
+        (
+            "one check, JSON bytes",
+            lambda: workloads.one_check_by_hand(json.loads(text)),
+            lambda: checks.holds(Json(text)),
+        ),
+        (
+            "five arms, dict",
+            lambda: workloads.branch5_by_hand(record),
+            lambda: branch.decide(record),
+        ),
+        (
+            "five arms, JSON bytes",
+            lambda: workloads.branch5_by_hand(json.loads(text)),
+            lambda: branch.decide(Json(text)),
+        ),
+        ("table of 100 rows, dict", lambda: hand(record), lambda: first.decide(record)),
+        (
+            "table of 100 rows, JSON bytes",
+            lambda: hand(json.loads(text)),
+            lambda: first.decide(Json(text)),
+        ),
+    ]:
+        by_hand, by_us, ratio = compared(theirs, ours)
+        print(f"| {name} | {by_hand * 1e6:.2f} µs | {by_us * 1e6:.2f} µs | **{ratio:.2f}x** |")
+
+
+def growth_table() -> None:
+    pattern, backtracking = Pattern(workloads.PATHOLOGICAL), re.compile(workloads.PATHOLOGICAL)
+    print("| letters | interlock | a letter | `re` |")
+    print("|---|---|---|---|")
+    for letters in (20, 22, 24, 60, 1_000, 10_000, 100_000):
+        text = "a" * letters
+        calls = calls_for(lambda: pattern.test(text))
+        ours = median(per_call(lambda: pattern.test(text), calls) for _ in range(ROUNDS))
+        theirs = "stopped: it would take longer than the machine lasts"
+        if letters <= 24:
+            theirs = f"{per_call(lambda: backtracking.search(text), 1) * 1e3:.0f} ms"
+        print(f"| {letters:,} | {ours * 1e6:.1f} µs | {ours / letters * 1e9:.2f} ns | {theirs} |")
+
+
+def main() -> None:
+    print(
+        f"interlock {interlock.__version__}, CPython {platform.python_version()}, "
+        f"{platform.machine()}, {os.cpu_count()} CPUs, command `make bench`\n"
+    )
+    ratio_table()
+    print()
+    growth_table()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Timings by pytest-benchmark: `make bench`. In the test run each is called once, to stay true."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+import pytest
+
+import workloads
+from interlock import Branch, Checks, DecisionTable, Json, Pattern
+
+
+class Benchmark(Protocol):
+    """What the `benchmark` fixture is to us."""
+
+    def __call__(self, function: Callable[..., object], *arguments: object) -> object: ...
+
+
+RECORD = workloads.order()
+TEXT = json.dumps(RECORD).encode()
+TABLE = workloads.rows(100, 80)
+
+
+@pytest.mark.benchmark(group="one check")
+class TestOneCheck:
+    def test_by_hand(self, benchmark: Benchmark) -> None:
+        assert benchmark(workloads.one_check_by_hand, RECORD) is True
+
+    def test_objects(self, benchmark: Benchmark) -> None:
+        assert benchmark(Checks(workloads.ONE_CHECK).holds, RECORD) is True
+
+    def test_bytes(self, benchmark: Benchmark) -> None:
+        checks = Checks(workloads.ONE_CHECK)
+
+        assert benchmark(lambda: checks.holds(Json(TEXT))) is True
+
+
+@pytest.mark.benchmark(group="five arms")
+class TestFiveArms:
+    def test_by_hand(self, benchmark: Benchmark) -> None:
+        assert benchmark(workloads.branch5_by_hand, RECORD) == "express"
+
+    def test_by_hand_from_bytes(self, benchmark: Benchmark) -> None:
+        decided = benchmark(lambda: workloads.branch5_by_hand(json.loads(TEXT)))
+
+        assert decided == "express"
+
+    def test_objects(self, benchmark: Benchmark) -> None:
+        branch = Branch(workloads.ARMS)
+
+        assert benchmark(lambda: branch.decide(RECORD).name) == "express"
+
+    def test_bytes(self, benchmark: Benchmark) -> None:
+        branch = Branch(workloads.ARMS)
+
+        assert benchmark(lambda: branch.decide(Json(TEXT)).name) == "express"
+
+    def test_compile(self, benchmark: Benchmark) -> None:
+        assert isinstance(benchmark(Branch, workloads.ARMS), Branch)
+
+
+@pytest.mark.benchmark(group="table of 100 rows")
+class TestTable:
+    def test_by_hand(self, benchmark: Benchmark) -> None:
+        assert benchmark(workloads.table_by_hand(TABLE), RECORD) == 80
+
+    def test_first_objects(self, benchmark: Benchmark) -> None:
+        table = DecisionTable(TABLE, policy="first")
+
+        assert benchmark(lambda: table.decide(RECORD).outputs) == 80
+
+    def test_first_bytes(self, benchmark: Benchmark) -> None:
+        table = DecisionTable(TABLE, policy="first")
+
+        assert benchmark(lambda: table.decide(Json(TEXT)).outputs) == 80
+
+    def test_collect_objects(self, benchmark: Benchmark) -> None:
+        table = DecisionTable(TABLE, policy="collect")
+
+        assert benchmark(lambda: table.decide(RECORD).outputs) == [80, 85, 90, 95]
+
+
+@pytest.mark.benchmark(group="pathological pattern")
+class TestPathological:
+    @pytest.mark.parametrize("letters", [20, 60, 1_000, 100_000])
+    def test_linear(self, benchmark: Benchmark, letters: int) -> None:
+        pattern = Pattern(workloads.PATHOLOGICAL)
+
+        assert benchmark(pattern.test, "a" * letters) is False
+
+    # `re` doubles its time with every letter: 20 is as far as a bench can go.
+    @pytest.mark.parametrize("letters", [12, 16, 20])
+    def test_backtracking(self, benchmark: Benchmark, letters: int) -> None:
+        pattern = re.compile(workloads.PATHOLOGICAL)
+
+        assert benchmark(pattern.search, "a" * letters) is None

@@ -19,17 +19,19 @@ def missing() -> list[str]:
             f"Python {version} is too old: install Python 3.11 or newer, or name one: "
             "make PYTHON=python3.11"
         )
-    for module in ("venv", "ensurepip"):
-        if importlib.util.find_spec(module) is None:
-            found.append(f"the module {module} is missing: install the package python3-venv")
+    found += [
+        f"the module {module} is missing: install the package python3-venv"
+        for module in ("venv", "ensurepip")
+        if importlib.util.find_spec(module) is None
+    ]
     cargo = shutil.which("cargo")
     if cargo is None:
         found.append(
             "cargo not found: install Rust 1.88 or newer (rustup), or `pip install interlock` "
             "for a ready wheel"
         )
-    elif (version := _rust_version()) < RUST_FLOOR:
-        shown = ".".join(str(part) for part in version)
+    elif (rust := _rust_version()) < RUST_FLOOR:
+        shown = ".".join(str(part) for part in rust)
         found.append(f"Rust {shown} is too old: install Rust 1.88 or newer (rustup)")
     return found
 

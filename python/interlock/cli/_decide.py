@@ -104,6 +104,8 @@ def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     number = 0
     while line := lines.readline(_LINE_LIMIT + 1):
         number += 1
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
         yield number, line
         while len(line) > _LINE_LIMIT and not line.endswith(b"\n"):
             line = lines.readline(_LINE_LIMIT + 1)

@@ -1,0 +1,1 @@
+"""Who may import whom, what is public, how large files are."""

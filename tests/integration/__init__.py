@@ -1,0 +1,1 @@
+"""The command line and the model-facing form, as their users meet them."""

@@ -1,0 +1,39 @@
+"""What a JSON Schema must be like to be taken by the harnesses of models."""
+
+from collections.abc import Iterator
+from typing import Any
+
+TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
+
+
+def nodes(schema: dict[str, Any], at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every schema within a schema, with its place."""
+    yield at, schema
+    for name, member in schema.get("properties", {}).items():
+        yield from nodes(member, f"{at}.{name}")
+    if "items" in schema:
+        yield from nodes(schema["items"], f"{at}[]")
+
+
+def faults(schema: dict[str, Any]) -> list[str]:
+    """List what is wrong with a schema."""
+    found: list[str] = []
+    for at, node in nodes(schema):
+        properties = node.get("properties", {})
+        told = {
+            "type": node.get("type", "object") in TYPES,
+            "open object": node.get("type") != "object" or node["additionalProperties"] is False,
+            "required": set(node.get("required", ())) <= set(properties),
+            "enum": "enum" not in node or len(set(node["enum"])) == len(node["enum"]) > 0,
+            "items": ("items" in node) == (node.get("type") == "array"),
+            "description": at == "" or bool(node.get("description")) or at.endswith("[]"),
+            "lengths": node.get("minItems", 0) <= node.get("maxItems", 0),
+        }
+        found += [f"{at}: {name}" for name, well in told.items() if not well]
+    return found
+
+
+def properties_at(schema: dict[str, Any], place: str) -> dict[str, Any]:
+    """Give the properties of the object at a place such as `.arms[].when[]`."""
+    found: dict[str, Any] = dict(nodes(schema))[place]["properties"]
+    return found

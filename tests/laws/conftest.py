@@ -1,0 +1,15 @@
+"""How many examples a law is tried on: `LAWS=deep pytest tests/laws` tries many."""
+
+import os
+
+from hypothesis import HealthCheck, Phase, settings
+
+_COMMON = settings(
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+)
+
+settings.register_profile("fast", _COMMON, max_examples=80)
+settings.register_profile("deep", _COMMON, max_examples=4_000)
+settings.load_profile(os.environ.get("LAWS", "fast"))

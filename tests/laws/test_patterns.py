@@ -1,0 +1,92 @@
+"""Patterns mean what the reference says, and a refusal says which kind it is."""
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from laws.pattern_strategies import LINE_ENDS, UNDECIDED, flags, patterns, subjects
+
+from interlock import Pattern, PatternError, PatternInvalid, PatternUnsupported
+from interlock import check_format as core_check_format
+from oracle import PatternInvalid as OracleInvalid
+from oracle import PatternUnsupported as OracleUnsupported
+from oracle import check_format, check_syntax, pattern_test
+
+LOOKAROUNDS = ("(?=", "(?!", "(?<=", "(?<!")
+
+
+def _reference(source: str, letters: str, text: str) -> object:
+    try:
+        return pattern_test(source, letters, text)
+    except OracleInvalid:
+        return "invalid"
+    except OracleUnsupported:
+        return "unsupported"
+
+
+def _core(source: str, letters: str, text: str) -> object:
+    try:
+        return Pattern(source, letters).test(text)
+    except PatternInvalid:
+        return "invalid"
+    except PatternUnsupported:
+        return "unsupported"
+
+
+def _may_be_refused(source: str, letters: str, text: str) -> bool:
+    """Whether the core may decline what the reference decides."""
+    by_line = "m" in letters or "(?m:" in source
+    return (by_line and bool(LINE_ENDS & set(text))) or any(
+        opening in source for opening in LOOKAROUNDS
+    )
+
+
+@given(patterns(), flags(), subjects())
+@example("a{2,1}", "", "a")
+@example("[\\d-x]", "", "-")
+@example("\\c1", "", "\\c1")
+@example("[\\c1]", "", "\x11")
+@example("(?i:\u017f)", "", "s")
+@example("^$", "m", "a\n")
+@example("(?<a>x)|(?<a>y)", "", "y")
+@example("^[^x]$", "", "\U0001f600")
+def test_found_where_the_reference_finds_it(source: str, letters: str, text: str) -> None:
+    expected, actual = _reference(source, letters, text), _core(source, letters, text)
+    if actual == "unsupported" and _may_be_refused(source, letters, text):
+        actual = expected if expected != "invalid" else actual
+    assert expected == actual
+
+
+@given(patterns(), flags())
+def test_a_refusal_never_takes_valid_for_invalid(source: str, letters: str) -> None:
+    try:
+        check_syntax(source, letters)
+    except OracleInvalid:
+        with pytest.raises(PatternInvalid):
+            Pattern(source, letters)
+        return
+    try:
+        Pattern(source, letters)
+    except PatternError as error:
+        refused: object = error
+    else:
+        refused = None
+    assert not isinstance(refused, PatternInvalid)
+
+
+@given(patterns())
+def test_the_format_regex_takes_exactly_the_valid_ones(source: str) -> None:
+    assert check_format(source, "regex") == core_check_format(source, "regex").valid
+
+
+@given(patterns(), flags(), subjects())
+def test_one_pattern_answers_alike_each_time(source: str, letters: str, text: str) -> None:
+    first = _core(source, letters, text)
+    assume(first in (True, False))
+    pattern = Pattern(source, letters)
+    assert [first, first] == [pattern.test(text), pattern.test(text)]
+    assert (source, letters) == (pattern.source, pattern.flags)
+
+
+@given(st.sampled_from(UNDECIDED), subjects())
+def test_undecided_patterns_are_never_answered(source: str, text: str) -> None:
+    assert "unsupported" == _core(source, "", text)

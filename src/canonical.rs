@@ -21,7 +21,7 @@ use crate::value::{Node, Value};
 pub fn canonical<N: Node>(node: &N, depth: usize) -> Result<String, NotAValue> {
     let value = Value::copy(node, depth)?;
     match strange(&value) {
-        Some(found) => Err(NotAValue { at: String::new(), found: Found::Type(found.into()) }),
+        Some(found) => Err(NotAValue::here(Found::Type(found.into()))),
         None => Ok(text(&value)),
     }
 }
@@ -34,8 +34,7 @@ pub fn digest<N: Node>(node: &N, depth: usize, length: usize) -> Result<String, 
     Ok(hash(&canonical(node, depth)?, length))
 }
 
-/// A digest that tells any two values apart, also those without a canonical form: NaN and the
-/// infinities by name, lone halves as escapes. Equal to [`digest`] where that exists.
+/// A digest that tells any two values apart, also those with lone halves (written as escapes). Equal to [`digest`] where that exists.
 ///
 /// # Errors
 /// [`NotAValue`] for a foreign type, a key that is no text, or nesting beyond `depth`.
@@ -59,7 +58,6 @@ fn strange(value: &Value) -> Option<&'static str> {
         std::str::from_utf8(text).is_err().then_some("text with a lone surrogate half")
     };
     match value {
-        Value::Number(number) if !number.is_finite() => Some("NaN or an infinity"),
         Value::String(text) => lone(text),
         Value::Array(items) => items.iter().find_map(strange),
         Value::Object(members) => {

@@ -3,7 +3,7 @@
 //! A caller may lower or raise each of them when compiling; nothing written in a spec can.
 
 /// The caps that compiling and evaluating obey.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// Checks in one condition list.
     pub checks: usize,
@@ -78,7 +78,7 @@ impl Limits {
     }
 
     /// No nesting limit can be raised above this: the stack is finite.
-    pub const DEEPEST: usize = 1_000;
+    pub const DEEPEST: usize = 500;
 }
 
 impl Default for Limits {

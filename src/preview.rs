@@ -15,6 +15,13 @@ pub fn preview<N: Node>(node: &N, limit: usize) -> String {
     cut(writer.out, limit)
 }
 
+/// Compact JSON of a value, whole. Recursion follows its nesting: for values of bounded depth.
+pub fn compact<N: Node>(node: &N) -> String {
+    let mut writer = Writer { out: String::new(), left: usize::MAX };
+    writer.value(node);
+    writer.out
+}
+
 /// A string literal of a text, at most `limit` characters.
 pub fn quote(text: &[u8], limit: usize) -> String {
     let mut writer = Writer { out: String::new(), left: limit + 1 };

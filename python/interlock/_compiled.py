@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from interlock.typing import JSON, Limits
 
-__all__ = ["CompiledSpec", "plain_problems", "refuse", "unknown_fields"]
+__all__ = ["CompiledSpec", "beside", "plain_problems", "refuse", "unknown_fields"]
 
 _PICKLE_FORMAT = 1
 _RESTORED_LIMIT = 256
@@ -146,9 +146,7 @@ class CompiledSpec:
         try:
             compiled = cls._from_fields(entries, fields, strict=strict, limits=limits)
         except ConfigError as error:
-            named_already = {problem.field for problem in problems}
-            problems += [found for found in error.problems if found.field not in named_already]
-            raise SpecInvalid(tuple(problems)) from None
+            raise SpecInvalid((*problems, *beside(problems, error.problems))) from None
         refuse(problems)
         return compiled
 
@@ -233,12 +231,11 @@ def unknown_fields(
     for name, value in fields.items():
         if name in known:
             continue
-        near = _core.nearest(str(name), list(known))
+        near = _core.nearest(name, list(known)) if isinstance(name, str) else None
         hint = f'; did you mean "{near}"?' if near else ""
         message = f"unknown field{hint} (known: {', '.join(known)})"
         shown = _core.preview(value)
-        field = f"{place}{str(name)[:60]}"
-        problems.append(Problem("spec/unknown-field", field, shown, message))
+        problems.append(Problem("spec/unknown-field", place + _field_name(name), shown, message))
     return problems
 
 
@@ -246,6 +243,19 @@ def refuse(problems: Sequence[Problem]) -> None:
     """Raise with everything found when any of it is more than a warning."""
     if any(not problem.is_warning for problem in problems):
         raise SpecInvalid(tuple(problems))
+
+
+def _field_name(name: object) -> str:
+    """Write a key as a segment of a field: quoted when it is not plain."""
+    shown = _core.preview(name, 60)
+    plain = isinstance(name, str) and name.replace("-", "_").isidentifier()
+    return shown.strip('"') if plain else f"[{shown}]"
+
+
+def beside(found: Sequence[Problem], more: Sequence[Problem]) -> list[Problem]:
+    """Return those of `more` whose field nothing was found at yet."""
+    fields = {problem.field for problem in found}
+    return [problem for problem in more if problem.field not in fields]
 
 
 def plain_problems(value: object, field: str) -> tuple[JSON, tuple[Problem, ...]]:

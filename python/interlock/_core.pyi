@@ -25,6 +25,7 @@ __all__ = [
     "plain",
     "preview",
     "resolve",
+    "to_json",
 ]
 __version__: str
 
@@ -46,7 +47,7 @@ class Json:
 
     def __new__(cls, text: bytes | str, /, *, unique_keys: bool = False) -> Self: ...
     def to_python(self) -> JSON:
-        """Return the value as plain Python data; nesting beyond 128 is a `ConfigError`."""
+        """Return the value as plain Python data; nesting beyond 500 is a `ConfigError`."""
 
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: object) -> Self: ...
@@ -79,7 +80,7 @@ class Pattern:
         """Say whether the pattern is found in a text.
 
         Raises:
-            PatternUnsupported: The text is over 8 MiB, or the pattern has `^` or `$` with the flag
+            PatternUnsupported: The text is over the limit (8 MiB), or the pattern has `^` or `$` with the flag
                 `m` and the text has CR, U+2028 or U+2029.
         """
 
@@ -149,13 +150,16 @@ def digest(value: object, length: int = 64) -> str:
     """The first hexadecimal digits of the SHA-256 of the canonical form."""
 
 def fingerprint(value: object, length: int = 64) -> str:
-    """As `digest`, also for values without a canonical form (NaN, lone halves)."""
+    """As `digest`, also for values without a canonical form (text with lone halves)."""
 
 def preview(value: object, limit: int = 80) -> str:
     """A one-line preview of a value."""
 
 def plain(value: object, /, field: str = "value") -> JSON:
     """Copies a value whole; scalars stay the objects they are."""
+
+def to_json(value: object) -> str:
+    """Compact JSON of a value in its own key order: every digit kept, lone halves as escapes."""
 
 def resolve(value: object, path: str) -> tuple[bool, object, str | None]:
     """Where a path leads: whether anything is there, the value, and where it stopped."""

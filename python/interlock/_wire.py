@@ -25,15 +25,7 @@ class WireForm:
 
 
 def to_json(wire: JSON) -> str:
-    """Write data as one line of compact JSON; a `Decimal` as the number it is."""
-    import json
-    from decimal import Decimal
+    """Write data as one line of compact JSON, every digit of a number kept."""
+    from interlock import _core
 
-    def number(value: object) -> object:
-        if isinstance(value, Decimal):
-            whole = value == value.to_integral_value()
-            return int(value) if whole else float(value)
-        message = f"{type(value).__name__} is not a JSON value"
-        raise TypeError(message)
-
-    return json.dumps(wire, ensure_ascii=False, separators=(",", ":"), default=number)
+    return _core.to_json(wire)

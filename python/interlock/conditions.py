@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
 from interlock import _core
-from interlock._compiled import CompiledSpec, plain_problems, refuse
+from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm
 from interlock.errors import ConfigError, Problem, Undetermined
 
@@ -185,9 +185,8 @@ class Checks(CompiledSpec):
     ) -> None:
         """Compile the list."""
         rules, problems, faults = _core.compile_checks(checks, field="checks", limits=limits)
-        refuse([*problems, *(faults if strict else ())])
-        plain, problems = plain_problems(checks, "checks")
-        refuse(problems)
+        plain, not_plain = plain_problems(checks, "checks")
+        refuse([*problems, *(faults if strict else ()), *beside(problems, not_plain)])
         self._freeze(cast("_core.RuleSet", rules), {"checks": plain}, limits, faults)
 
     @classmethod

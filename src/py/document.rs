@@ -8,7 +8,7 @@ use super::errors::raised;
 use super::plain::json_to_python;
 use crate::error::{Code, Problem};
 use crate::preview::{REPORT, preview};
-use crate::value::json::{Document, JsonNode};
+use crate::value::json::{Document, JsonFault, JsonNode};
 
 /// A parsed JSON document.
 #[pyclass(module = "interlock._core", frozen, weakref)]
@@ -38,27 +38,24 @@ impl Json {
         } else {
             return Err(PyTypeError::new_err("Json takes bytes or str"));
         };
-        let invalid = |code, value, message| {
-            raised(py, "InputInvalid", &[Problem::new(code, "json", value, message)])
+        // The field of a fault in a text is its line and column.
+        let invalid = |code, offset, value, message: &'static str| {
+            let (line, column) = JsonFault { offset, message }.place(bytes);
+            let field = format!("{line}:{column}");
+            raised(py, "InputInvalid", &[Problem::new(code, field, value, message)])
         };
-        let document = py.detach(|| Document::parse(bytes)).map_err(|fault| {
-            let (line, column) = fault.place(bytes);
-            let message = format!("{} (line {line}, column {column})", fault.message);
-            invalid(Code::JsonSyntax, None, message)
-        })?;
-        if unique_keys && let Some(name) = document.root().repeated_name() {
+        let document = py
+            .detach(|| Document::parse(bytes))
+            .map_err(|fault| invalid(Code::JsonSyntax, fault.offset, None, fault.message))?;
+        if unique_keys && let Some((name, offset)) = document.root().repeated_name() {
             let value = Some(crate::preview::quote(name, REPORT));
-            return Err(invalid(
-                Code::RepeatedKey,
-                value,
-                "stands twice in one mapping".to_owned(),
-            ));
+            return Err(invalid(Code::RepeatedKey, offset, value, "stands twice in one mapping"));
         }
         Ok(Self { document })
     }
 
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json_to_python(py, self.root(), crate::limits::Limits::DEFAULT.depth)
+        json_to_python(py, self.root())
     }
 
     fn __repr__(&self) -> String {

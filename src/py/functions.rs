@@ -8,13 +8,14 @@ use super::node::{Context, PyNode};
 use super::plain::{json_to_python, not_a_value};
 use super::scalar::{text_of, to_python_text};
 use super::with_node;
+use crate::canonical as forms;
 use crate::check::Op;
 use crate::error::{self, Code, Problem};
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::path::{Path, Resolved};
 use crate::preview::{self as previews, REPORT, quote};
-use crate::{canonical as forms, value::Node};
+use crate::value::{Node, Value};
 
 /// The canonical form (RFC 8785) of a value.
 #[pyfunction]
@@ -59,6 +60,16 @@ pub(super) fn preview(value: &Bound<'_, PyAny>, limit: usize) -> PyResult<String
 
 type Resolution<'py> = (bool, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyString>>);
 
+/// Compact JSON of a value in its own key order: every digit kept, lone halves as escapes.
+#[pyfunction]
+pub(super) fn to_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    // A result wraps the values it carries in a few levels of its own.
+    let depth = Limits::DEEPEST + 8;
+    with_node!(value, &[], |node| Value::copy(&node, depth)
+        .map(|value| previews::compact(&&value))
+        .map_err(|fault| not_a_value(value.py(), "value", &node, &fault)))
+}
+
 /// Where a path leads: whether anything is there, the value, and where it stopped.
 #[pyfunction]
 pub(super) fn resolve<'py>(
@@ -73,7 +84,7 @@ pub(super) fn resolve<'py>(
         raised(py, "PathInvalid", &[problem])
     })?;
     if let Ok(json) = value.cast::<super::document::Json>() {
-        let to_python = |node| json_to_python(py, node, Limits::DEFAULT.depth);
+        let to_python = |node| json_to_python(py, node);
         return resolution(py, &path, &json.get().root(), to_python);
     }
     let context = Context::new(&[]);
@@ -143,6 +154,10 @@ pub(super) fn limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// The nearest of the known names, when one is near enough to be meant.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments are extracted by value")]
-pub(super) fn nearest(name: &str, known: Vec<String>) -> Option<String> {
-    error::nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
+pub(super) fn nearest(name: &Bound<'_, PyString>, known: Vec<String>) -> PyResult<Option<String>> {
+    let name = text_of(name)?;
+    let near = name
+        .as_str()
+        .and_then(|name| error::nearest(name, known.iter().map(String::as_str)).map(str::to_owned));
+    Ok(near)
 }

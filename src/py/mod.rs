@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::functions::{
         canonical, codes, digest, find_format, fingerprint, formats, limits, nearest, ops, preview,
-        resolve,
+        resolve, to_json,
     };
     #[pymodule_export]
     use super::pattern::Pattern;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::{PyDict, PyString};
 
 use super::errors::{pattern_error, raised};
 use super::ruleset::limits_from;
 use super::scalar::{text_of, to_python_text};
 use crate::error::{Code, Problem};
+use crate::limits::Limits;
 use crate::pattern;
 use crate::preview::{REPORT, quote};
 
@@ -18,12 +19,13 @@ use crate::preview::{REPORT, quote};
 pub(super) struct Pattern {
     source: Box<[u8]>,
     flags: Box<[u8]>,
+    limits: Limits,
     compiled: Arc<pattern::Pattern>,
 }
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.source == other.source && self.flags == other.flags
+        self.source == other.source && self.flags == other.flags && self.limits == other.limits
     }
 }
 
@@ -31,7 +33,7 @@ impl Eq for Pattern {}
 
 impl std::hash::Hash for Pattern {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (&self.source, &self.flags).hash(state);
+        (&self.source, &self.flags, &self.limits).hash(state);
     }
 }
 
@@ -55,7 +57,7 @@ impl Pattern {
         };
         let compiled = pattern::compiled(&source, &flags, &limits)
             .map_err(|fault| pattern_error(py, &source, &fault))?;
-        Ok(Self { source, flags, compiled })
+        Ok(Self { source, flags, limits, compiled })
     }
 
     fn test(&self, text: &Bound<'_, PyString>) -> PyResult<bool> {
@@ -63,10 +65,7 @@ impl Pattern {
         self.compiled.test(text.as_bytes()).map_err(|fault| {
             Python::attach(|py| {
                 let value = Some(quote(text.as_bytes(), REPORT));
-                let code = match fault {
-                    pattern::TextFault::TooLong { .. } => Code::OverLimit,
-                    pattern::TextFault::LineTerminator => Code::PatternUnsupported,
-                };
+                let code = Code::PatternUnsupported;
                 let problem = Problem::new(code, "text", value, fault.to_string());
                 raised(py, "PatternUnsupported", &[problem])
             })
@@ -89,9 +88,23 @@ impl Pattern {
 
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyType>, SourceAndFlags<'py>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, SourceAndFlags<'py>)> {
         let (py, this) = (slf.py(), slf.get());
-        Ok((slf.as_any().get_type(), (this.source(py)?, this.flags(py)?)))
+        let changed = PyDict::new(py);
+        for ((name, limit), (_, default)) in
+            this.limits.entries().into_iter().zip(Limits::DEFAULT.entries())
+        {
+            if limit != default {
+                changed.set_item(name, limit)?;
+            }
+        }
+        let mut class = slf.as_any().get_type().into_any();
+        if !changed.is_empty() {
+            let given = PyDict::new(py);
+            given.set_item("limits", changed)?;
+            class = py.import("functools")?.getattr("partial")?.call((class,), Some(&given))?;
+        }
+        Ok((class, (this.source(py)?, this.flags(py)?)))
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {

@@ -17,9 +17,9 @@ use crate::value::{MemberName, Node, Number, Unreadable, Value, View};
 #[pyfunction]
 #[pyo3(signature = (value, /, field = "value"))]
 pub(super) fn plain<'py>(value: &Bound<'py, PyAny>, field: &str) -> PyResult<Bound<'py, PyAny>> {
-    let depth = Limits::DEFAULT.depth;
+    let depth = Limits::DEEPEST;
     if let Ok(json) = value.cast::<super::document::Json>() {
-        return json_to_python(value.py(), json.get().root(), depth);
+        return json_to_python(value.py(), json.get().root());
     }
     let context = Context::new(&[]);
     let node = PyNode::new(value.clone(), &context);
@@ -39,7 +39,7 @@ pub(super) fn not_a_value<N: Node>(
     node: &N,
     fault: &NotAValue,
 ) -> PyErr {
-    let found = NotAValue { at: String::new(), found: fault.found.clone() };
+    let found = NotAValue::here(fault.found.clone());
     let code = match fault.found {
         Found::TooDeep(_) => Code::OverLimit,
         _ => Code::NotJson,
@@ -82,10 +82,13 @@ fn copy<'py>(node: &PyNode<'py, '_>, left: usize) -> PyResult<Bound<'py, PyAny>>
 pub(super) fn json_to_python<'py>(
     py: Python<'py>,
     node: JsonNode<'_>,
-    left: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
+    json_copy(py, node, Limits::DEEPEST)
+}
+
+fn json_copy<'py>(py: Python<'py>, node: JsonNode<'_>, left: usize) -> PyResult<Bound<'py, PyAny>> {
     let too_deep = || {
-        let fault = NotAValue { at: String::new(), found: Found::TooDeep(left) };
+        let fault = NotAValue::here(Found::TooDeep(Limits::DEEPEST));
         not_a_value(py, "value", &node, &fault)
     };
     let view = node.view().map_err(|fault| read_error(&fault))?;
@@ -105,8 +108,7 @@ pub(super) fn json_to_python<'py>(
             let list = PyList::empty(py);
             let mut raised = None;
             let read = node.any_item(&mut |item| {
-                let appended =
-                    json_to_python(py, item, left - 1).and_then(|item| list.append(item));
+                let appended = json_copy(py, item, left - 1).and_then(|item| list.append(item));
                 raised = appended.err();
                 Ok(raised.is_some())
             });
@@ -122,7 +124,7 @@ pub(super) fn json_to_python<'py>(
             for (name, member) in members {
                 if let MemberName::Text(name) = name {
                     let name: Bound<'py, PyString> = to_python_text(py, &name)?;
-                    dict.set_item(name, json_to_python(py, member, left - 1)?)?;
+                    dict.set_item(name, json_copy(py, member, left - 1)?)?;
                 }
             }
             dict.into_any()

@@ -1,13 +1,14 @@
 //! `RuleSet`: the engine as a Python object. The tools are built on it; it is not public itself.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use super::errors::to_python;
+use super::errors::{raised, to_python};
 use super::scalar::to_python_text;
 use super::with_node;
+use crate::error::{Code, Problem, did_you_mean};
 use crate::limits::Limits;
+use crate::preview::{REPORT, preview};
 use crate::ruleset::{self, Compiled, First, Shape, Verdict};
 
 /// N condition lists, compiled.
@@ -66,22 +67,28 @@ fn parts(py: Python<'_>, compiled: Compiled) -> PyResult<CompiledParts<'_>> {
 /// The limits with what a caller sets; an unknown name or a value that is no count is refused.
 pub(super) fn limits_from(py: Python<'_>, changes: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     let mut limits = Limits::DEFAULT;
-    let Some(changes) = changes.filter(|changes| !changes.is_none()) else {
-        return Ok(limits);
-    };
-    let dict = py.get_type::<PyDict>().call1((changes,))?;
-    for (name, value) in dict.cast::<PyDict>()?.iter() {
-        let name: String = name.extract()?;
-        let value: usize = value.extract().map_err(|_| {
-            PyTypeError::new_err(format!("limits.{name} must be a whole number of at least 0"))
-        })?;
-        if !limits.set(&name, value) {
-            let known: Vec<&str> = limits.entries().into_iter().map(|(name, _)| name).collect();
-            let message = format!("limits.{name}: unknown limit (known: {})", known.join(", "));
-            return Err(PyValueError::new_err(message));
+    let Some(changes) = changes.filter(|changes| !changes.is_none()) else { return Ok(limits) };
+    let changes = py.get_type::<PyDict>().call1((changes,))?;
+    let mut problems = Vec::new();
+    for (name, value) in changes.cast::<PyDict>()?.iter() {
+        let name = name.str()?.to_string_lossy().into_owned();
+        let field = format!("limits.{name}");
+        let shown = Some(with_node!(value, &[], |node| preview(&node, REPORT)));
+        match value.extract::<usize>() {
+            Err(_) => {
+                let message = "must be a whole number of at least 0";
+                problems.push(Problem::new(Code::WrongType, field, shown, message));
+            }
+            Ok(limit) if !limits.set(&name, limit) => {
+                let known = limits.entries().map(|(name, _)| name);
+                let near = did_you_mean(&name, known);
+                let message = format!("unknown limit{near} (known: {})", known.join(", "));
+                problems.push(Problem::new(Code::UnknownField, field, shown, message));
+            }
+            Ok(_) => {}
         }
     }
-    Ok(limits)
+    if problems.is_empty() { Ok(limits) } else { Err(raised(py, "ConfigError", &problems)) }
 }
 
 impl RuleSet {

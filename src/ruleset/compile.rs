@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
 
     fn rule(&mut self, source: RuleSource) {
         let start = self.set.checks.len();
-        for (position, check) in source.checks.into_iter().enumerate() {
+        for (position, check) in source.checks {
             self.check(check, &format!("{}[{position}]", source.field));
         }
         let end = self.set.checks.len();

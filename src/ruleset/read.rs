@@ -6,7 +6,7 @@ use crate::check::{Check, Op, Operand};
 use crate::error::{Code, Problem, did_you_mean};
 use crate::limits::Limits;
 use crate::preview::{REPORT, preview, quote};
-use crate::value::owned::Found;
+use crate::value::owned::{Found, NotAValue};
 use crate::value::text::display;
 use crate::value::{MemberName, Node, Value, View};
 
@@ -27,7 +27,8 @@ pub(super) struct RuleSource {
     pub(super) any: bool,
     /// Where its checks stand, such as `arms[0].when`.
     pub(super) field: String,
-    pub(super) checks: Vec<Check>,
+    /// Each with its position in the list as written.
+    pub(super) checks: Vec<(usize, Check)>,
 }
 
 const CHECK_FIELDS: [&str; 5] = ["path", "op", "expected", "flags", "message"];
@@ -90,7 +91,12 @@ impl Reader<'_> {
     }
 
     /// Reads `[{path?, op, expected?, flags?, message?}]`; `owner` names whose list it is.
-    pub(super) fn checks<N: Node>(&mut self, list: &N, field: &str, owner: &str) -> Vec<Check> {
+    pub(super) fn checks<N: Node>(
+        &mut self,
+        list: &N,
+        field: &str,
+        owner: &str,
+    ) -> Vec<(usize, Check)> {
         let before = self.problems.len();
         let entries = self.list(list, field, self.limits.checks);
         if entries.is_empty() && self.problems.len() == before + 1 {
@@ -106,7 +112,9 @@ impl Reader<'_> {
         }
         let place = |position: usize| format!("{field}[{position}]");
         let checks = entries.iter().enumerate();
-        checks.filter_map(|(position, entry)| self.check(entry, &place(position))).collect()
+        checks
+            .filter_map(|(at, entry)| self.check(entry, &place(at)).map(|check| (at, check)))
+            .collect()
     }
 
     fn check<N: Node>(&mut self, entry: &N, place: &str) -> Option<Check> {
@@ -143,7 +151,8 @@ impl Reader<'_> {
             }
             Err(fault) => {
                 let value = Some(preview(node, REPORT));
-                self.fault(Code::NotJson, field, value, fault.to_string());
+                let found = NotAValue::here(fault.found.clone()).to_string();
+                self.fault(Code::NotJson, fault.below(field), value, found);
                 None
             }
         }

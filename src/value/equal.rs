@@ -1,6 +1,8 @@
 //! Structural equality between any value and an operand.
 
-use super::{Node, Read, Step, Value, View};
+use std::collections::BTreeMap;
+
+use super::{MemberName, Node, Read, Step, Value, View};
 
 /// Whether a value equals an operand: same kind, same members, key order irrelevant.
 ///
@@ -37,6 +39,9 @@ pub fn equals_seen<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<
             if node.length()? != members.len() {
                 return Ok(false);
             }
+            if members.len() > FEW {
+                return equal_members(node, members);
+            }
             for (name, member) in members {
                 match node.child(&Step::key(name))? {
                     Some(child) if equals(&child, member)? => {}
@@ -47,4 +52,22 @@ pub fn equals_seen<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<
         }
         _ => false,
     })
+}
+
+/// Up to here looking each name up is cheaper than sorting them.
+const FEW: usize = 8;
+
+/// Members against members in n log n, however a back end looks names up. Names are distinct and
+/// the counts are equal.
+fn equal_members<N: Node>(node: &N, members: &[(Box<[u8]>, Value)]) -> Read<bool> {
+    let mut wanted: BTreeMap<&[u8], &Value> =
+        members.iter().map(|(name, value)| (&**name, value)).collect();
+    for (name, child) in node.members(usize::MAX)? {
+        let MemberName::Text(name) = name else { return Ok(false) };
+        match wanted.remove(&*name) {
+            Some(member) if equals(&child, member)? => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(wanted.is_empty())
 }

@@ -84,7 +84,7 @@ impl Number {
     pub fn to_decimal(&self) -> Option<Decimal> {
         match self {
             Self::Int(int) => Decimal::parse(&int.to_string()),
-            Self::Float(float) if float.is_finite() => Decimal::parse(&format!("{float:e}")),
+            Self::Float(float) if float.is_finite() => Decimal::parse(&shortest(*float)),
             Self::Float(_) => None,
             Self::Exact(decimal) => Some(decimal.clone()),
         }
@@ -98,9 +98,15 @@ impl Number {
             Self::Float(float) if float.is_infinite() => {
                 if *float > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
             }
-            _ => self.to_decimal().map(|decimal| decimal.text()).unwrap_or_default(),
+            Self::Float(float) => shortest(*float),
+            Self::Exact(decimal) => decimal.text(),
         }
     }
+}
+
+/// The shortest text that reads back as the double, ties to even, as ECMAScript writes it.
+fn shortest(float: f64) -> String {
+    ryu_js::Buffer::new().format_finite(float).to_owned()
 }
 
 /// A whole number against a double. Within ±2^53 rounding is monotone and exact, so the doubles'

@@ -22,8 +22,8 @@ pub enum Value {
 /// Why a value could not be copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAValue {
-    /// Where in the value, as a path below it (empty for the value itself).
-    pub at: String,
+    /// Where in the value: keys and `[0]` positions, the innermost first.
+    pub at: Vec<String>,
     /// What stands there.
     pub found: Found,
 }
@@ -49,7 +49,7 @@ impl std::fmt::Display for NotAValue {
             Found::TooDeep(limit) => write!(out, "nested deeper than the limit of {limit}")?,
             Found::Raised(reason) => write!(out, "could not be read: {reason}")?,
         }
-        if self.at.is_empty() { Ok(()) } else { write!(out, " (at {})", self.at) }
+        if self.at.is_empty() { Ok(()) } else { write!(out, " (at {})", self.below("")) }
     }
 }
 
@@ -72,25 +72,26 @@ impl Value {
 }
 
 fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue> {
-    let raised = |fault: Box<super::Unreadable>| here(Found::Raised(fault.reason));
+    let raised = |fault: Box<super::Unreadable>| NotAValue::here(Found::Raised(fault.reason));
     let view = node.view().map_err(raised)?;
     if left == 0 && matches!(view, View::Array | View::Object) {
-        return Err(here(Found::TooDeep(depth)));
+        return Err(NotAValue::here(Found::TooDeep(depth)));
     }
     let below = left.saturating_sub(1);
     Ok(match view {
         View::Null => Value::Null,
         View::Boolean(boolean) => Value::Boolean(boolean),
-        View::Number(number) => Value::Number(number),
+        View::Number(number) if number.is_finite() => Value::Number(number),
+        View::Number(number) => return Err(NotAValue::here(Found::Type(number.text().into()))),
         View::String(text) => Value::String(text.as_bytes().into()),
-        View::Opaque(name) => return Err(here(Found::Type(name))),
+        View::Opaque(name) => return Err(NotAValue::here(Found::Type(name))),
         View::Array => {
             let mut items = Vec::new();
             let mut fault = None;
             node.any_item(&mut |item| {
                 match copy(&item, below, depth) {
                     Ok(item) => items.push(item),
-                    Err(found) => fault = Some(found.under(&format!("[{}]", items.len()))),
+                    Err(found) => fault = Some(found.under(format!("[{}]", items.len()))),
                 }
                 Ok(fault.is_some())
             })
@@ -105,10 +106,10 @@ fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue
             for (name, member) in node.members(usize::MAX).map_err(raised)? {
                 let name = match name {
                     MemberName::Text(name) => name,
-                    MemberName::Other(kind) => return Err(here(Found::Key(kind))),
+                    MemberName::Other(kind) => return Err(NotAValue::here(Found::Key(kind))),
                 };
-                let value = copy(&member, below, depth)
-                    .map_err(|fault| fault.under(&super::text::display(&name)))?;
+                let value =
+                    copy(&member, below, depth).map_err(|fault| fault.under(field_name(&name)))?;
                 members.push((name, value));
             }
             Value::Object(members.into())
@@ -116,23 +117,42 @@ fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue
     })
 }
 
-fn here(found: Found) -> NotAValue {
-    NotAValue { at: String::new(), found }
+/// A key as a segment of a field: quoted when it is not plain.
+fn field_name(name: &[u8]) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+    if !name.is_empty() && name.iter().all(plain) {
+        super::text::display(name).into_owned()
+    } else {
+        format!("[{}]", crate::preview::quote(name, crate::preview::REASON))
+    }
 }
 
 impl NotAValue {
-    /// The same fault seen from one level up. A cut keeps a deeply nested one to one line.
-    fn under(mut self, segment: &str) -> Self {
-        if self.at.len() < 200 {
-            self.at = self.below(segment);
-        }
+    /// A fault of a value itself.
+    pub fn here(found: Found) -> Self {
+        Self { at: Vec::new(), found }
+    }
+
+    /// The same fault seen from one level up.
+    fn under(mut self, segment: String) -> Self {
+        self.at.push(segment);
         self
     }
 
-    /// Its place below a field.
+    /// Its place below a field; the inner part of a very deep one is cut.
     pub fn below(&self, field: &str) -> String {
-        let dot = if self.at.is_empty() || self.at.starts_with('[') { "" } else { "." };
-        format!("{field}{dot}{}", self.at)
+        let mut place = field.to_owned();
+        for segment in self.at.iter().rev() {
+            if place.len() > 200 {
+                place.push_str("...");
+                break;
+            }
+            if !place.is_empty() && !segment.starts_with('[') {
+                place.push('.');
+            }
+            place.push_str(segment);
+        }
+        place
     }
 }
 

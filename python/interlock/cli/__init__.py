@@ -13,18 +13,25 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """Run the `interlock` command; a closed pipe ends it quietly."""
-    from interlock.cli._commands import cli
+    try:
+        sys.exit(_run())
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _run() -> int:
+    from interlock.cli._commands import ClosedPipe, cli
 
     try:
         status = cli.main(prog_name="interlock", standalone_mode=False)
-    except BrokenPipeError:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (BrokenPipeError, ClosedPipe):
         _forget_output()
-        sys.exit(0)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return 0
     except Exception as error:  # noqa: BLE001 (what is not foreseen is raised again)
-        sys.exit(_explained(error))
-    sys.exit(status if isinstance(status, int) else 0)
+        return _explained(error)
+    return status if isinstance(status, int) else 0
 
 
 def _explained(error: Exception) -> int:

@@ -10,13 +10,36 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import click
 
 if TYPE_CHECKING:
-    from interlock.errors import Problem
+    from interlock.spec import Placed
     from interlock.typing import JSON
 
-__all__ = ["cli"]
+__all__ = ["ClosedPipe", "cli", "standard_input"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class ClosedPipe(Exception):
+    """Whoever read the output stopped reading; click would make an error of it."""
+
+
+class _Group(click.Group):
+    """Commands that end quietly when their output is no longer read."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        if sys.stdout is None:
+            raise OSError("standard output is closed")
+        try:
+            return cast("object", super().invoke(ctx))
+        except BrokenPipeError:
+            raise ClosedPipe from None
+
+
+def standard_input() -> BinaryIO:
+    """Return standard input as bytes."""
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin.buffer
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Decisions that have a right answer, made by code.
 
@@ -47,13 +70,15 @@ def decide(
     One line out for each record in, in order; blank lines are passed over. A line that cannot be
     decided becomes a line with `error`, and the exit code is 1 at the end.
     """
-    from interlock.cli import _decide
+    from interlock.cli import _decide, _lint
 
-    compiled = _decide.compiled_spec(spec)
+    compiled, found = _lint.compiled(spec)
     if compiled is None:
+        for placed in found:
+            click.echo(_lint.shown(spec, placed), err=True)
         return 1
     run = _decide.Run(compiled, explain=explain, strict=strict)
-    with _decide.source(records) as lines, _decide.destination(output) as out:
+    with _decide.source(records) as lines, _decide.destination(output, run) as out:
         run.through(lines, out, progress=not no_progress)
     if summary:
         _decide.print_summary(run)
@@ -69,22 +94,18 @@ def lint(spec: tuple[str, ...], *, as_json: bool) -> int:
 
     faults = 0
     for path in spec:
-        for problem, place in _lint.problems(path):
-            faults += not problem.is_warning
-            click.echo(_as_json(problem, path, place) if as_json else f"{place}: {problem}")
+        for placed in _lint.compiled(path)[1]:
+            faults += not placed.problem.is_warning
+            click.echo(_as_json(path, placed) if as_json else _lint.shown(path, placed))
     return 1 if faults else 0
 
 
-def _as_json(problem: Problem, path: str, place: str) -> str:
-    line, column = ([*place[len(path) + 1 :].split(":"), "", ""])[:2]
-    row = {
-        "file": path,
-        "line": int(line) if line else None,
-        "column": int(column) if column else None,
-        "severity": "warning" if problem.is_warning else "error",
-        **problem._asdict(),
-    }
-    return json.dumps(row, ensure_ascii=False)
+def _as_json(path: str, placed: Placed) -> str:
+    from interlock._wire import to_json
+
+    severity = "warning" if placed.problem.is_warning else "error"
+    place: dict[str, JSON] = {"file": path, "line": placed.line, "column": placed.column}
+    return to_json({**place, "severity": severity, **placed.problem._asdict()})
 
 
 @cli.command()
@@ -96,8 +117,7 @@ def call(tool: str, source: str) -> None:
     from interlock._wire import to_json
     from interlock.tools import call as call_tool
 
-    stdin = cast("BinaryIO", sys.stdin.buffer)
-    raw = stdin.read() if source == "-" else Path(source).read_bytes()
+    raw = standard_input().read() if source == "-" else Path(source).read_bytes()
     arguments = cast("dict[str, object]", Json(raw).to_python())
     click.echo(to_json(call_tool(tool, arguments)))
 

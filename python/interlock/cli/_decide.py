@@ -13,7 +13,8 @@ import click
 
 from interlock._core import Json
 from interlock._wire import to_json
-from interlock.errors import InterlockError, Problem
+from interlock.cli._commands import standard_input
+from interlock.errors import ConfigError, InterlockError
 from interlock.tools._model_tools import decide
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from interlock._compiled import CompiledSpec
 
-__all__ = ["Run", "compiled_spec", "destination", "print_summary", "source"]
+__all__ = ["Run", "destination", "print_summary", "source"]
 
 _LINE_LIMIT = 256 << 20
 _BLOCK = 64 << 10
@@ -45,6 +46,7 @@ class Run:
         self.bad: list[str] = []
         self.bad_count = 0
         self.records = 0
+        self.stopped = False
         self._compiled = compiled
         self._explain = explain
         self._strict = strict
@@ -56,14 +58,15 @@ class Run:
         with _Progress(lines, shown=progress) as bar:
             for number, line in _numbered(lines):
                 bar.advance(len(line))
-                if not line.strip():
+                if len(line) <= _LINE_LIMIT and not line.strip():
                     continue
-                block += self._decided(number, line).encode("utf-8", "surrogatepass") + b"\n"
+                block += self._decided(number, line).encode() + b"\n"
                 if at_once or len(block) >= _BLOCK:
                     out.write(block)
                     out.flush()
                     block.clear()
                 if self._strict and self.bad_count:
+                    self.stopped = True
                     break
         out.write(block)
         out.flush()
@@ -75,8 +78,7 @@ class Run:
                 return self._failed(number, f"longer than the limit of {_LINE_LIMIT} bytes")
             result = cast("Outcome", decide(self._compiled, Json(line), verbose=self._explain))
         except InterlockError as error:
-            problems = cast("tuple[Problem, ...]", getattr(error, "problems", ()))
-            return self._failed(number, problems[0].message if problems else str(error))
+            return self._failed(number, _in_line(error))
         self.counts[result.outcome] += 1
         return result.to_json()
 
@@ -111,44 +113,45 @@ def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             line = lines.readline(_LINE_LIMIT + 1)
 
 
-def compiled_spec(path: str) -> CompiledSpec | None:
-    """Compile a spec file strictly; None when it has faults, which are then on standard error."""
-    from interlock.cli._lint import place_of, problems, tool_of
-    from interlock.errors import ConfigError
-    from interlock.spec import load
-
-    try:
-        spec = load(path)
-        tool = tool_of(spec)
-        if not isinstance(tool, Problem):
-            return tool.from_spec(spec.fields, strict=True)
-        click.echo(f"{place_of(spec, tool)}: {tool}", err=True)
-    except (ConfigError, OSError):
-        for problem, place in problems(path):
-            click.echo(f"{place}: {problem}", err=True)
-    return None
+def _in_line(error: InterlockError) -> str:
+    """Say in one line what is wrong with a line; of its place only the column is news."""
+    if not isinstance(error, ConfigError):
+        return str(error)
+    problem = error.problems[0]
+    _, colon, column = problem.field.partition(":")
+    return f"{problem.message} (column {column})" if colon else problem.message
 
 
 @contextmanager
 def source(path: str) -> Generator[IO[bytes]]:
     """Open the records."""
     if path == "-":
-        yield cast("IO[bytes]", sys.stdin.buffer)
+        yield standard_input()
         return
     with Path(path).open("rb") as lines:
         yield lines
 
 
 @contextmanager
-def destination(path: str | None) -> Generator[IO[bytes]]:
+def destination(path: str | None, run: Run) -> Generator[IO[bytes]]:
     """Open where decisions go: a file is written beside its place and renamed when it is whole."""
     if path is None:
-        yield cast("IO[bytes]", sys.stdout.buffer)
+        yield sys.stdout.buffer
         return
-    beside = Path(f"{path}.part")
-    with beside.open("wb") as out:
-        yield out
-    beside.replace(path)
+    place = Path(path).resolve()
+    if place.exists() and not place.is_file():
+        # A device or a pipe is written to, never replaced.
+        with place.open("wb") as out:
+            yield out
+        return
+    beside = place.with_name(f"{place.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as out:
+            yield out
+        if not run.stopped:
+            beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 class _Progress:

@@ -1,4 +1,4 @@
-"""All problems of a spec file, each with its place."""
+"""A spec file compiled, and all that is wrong with it, each with its place."""
 
 from __future__ import annotations
 
@@ -6,39 +6,46 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem
+from interlock.spec import Placed, SpecFile, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from interlock._compiled import CompiledSpec
-    from interlock.spec import SpecFile
 
-__all__ = ["place_of", "problems", "tool_of"]
+__all__ = ["compiled", "shown"]
 
 
-def problems(path: str) -> Iterator[tuple[Problem, str]]:
-    """Find every problem of a file, with `file:line:column` as far as it is known."""
-    from interlock.spec import load
-
+def compiled(path: str) -> tuple[CompiledSpec | None, list[Placed]]:
+    """Compile a spec file strictly: the spec when it has no fault, and every fault and warning."""
     try:
-        spec = load(path)
+        spec = read(path)
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
-        yield Problem("spec/unreadable", "file", None, message), path
-        return
+        return None, [Placed(Problem("spec/unreadable", "file", None, message), None, None)]
+    if not isinstance(spec, SpecFile):
+        return None, spec
+    tool = _tool_of(spec)
+    if isinstance(tool, Problem):
+        return None, [spec.placed(tool)]
+    try:
+        made = tool.from_spec(spec.fields, strict=True)
     except ConfigError as error:
-        for problem in error.problems:
-            # A fault of the text itself carries its place as its field.
-            inside = problem.field.startswith(path)
-            yield problem._replace(field="file"), problem.field if inside else path
-        return
-    tool = tool_of(spec)
-    found = (tool,) if isinstance(tool, Problem) else tool.lint(spec.fields)
-    for problem in found:
-        yield problem, place_of(spec, problem)
+        return None, _in_order(spec, error.problems)
+    return made, _in_order(spec, made.warnings)
 
 
-def tool_of(spec: SpecFile) -> type[CompiledSpec] | Problem:
+def _in_order(spec: SpecFile, problems: tuple[Problem, ...]) -> list[Placed]:
+    """Place problems and order them as the file is read."""
+    placed = [spec.placed(problem) for problem in problems]
+    return sorted(placed, key=lambda found: (found.line or 0, found.column or 0))
+
+
+def shown(path: str, found: Placed) -> str:
+    """Return `file:line:column: problem` as far as the place is known."""
+    places = (str(part) for part in (found.line, found.column) if part is not None)
+    return f"{':'.join((path, *places))}: {found.problem}"
+
+
+def _tool_of(spec: SpecFile) -> type[CompiledSpec] | Problem:
     """Return the class that a spec names in its field `tool`."""
     from interlock.tools._model_tools import TOOLS
 
@@ -48,13 +55,7 @@ def tool_of(spec: SpecFile) -> type[CompiledSpec] | Problem:
     named = spec.fields["tool"]
     if isinstance(named, str) and named in TOOLS:
         return TOOLS[named]
-    near = _core.nearest(str(named), list(TOOLS))
+    near = _core.nearest(named, list(TOOLS)) if isinstance(named, str) else None
     hint = f'; did you mean "{near}"?' if near else ""
     message = f"no tool of that name{hint} (known: {known})"
     return Problem("spec/unknown-choice", "tool", _core.preview(named), message)
-
-
-def place_of(spec: SpecFile, problem: Problem) -> str:
-    """Return `file:line:column` of a problem."""
-    place = spec.place(problem.field)
-    return spec.path if place is None else f"{spec.path}:{place[0]}:{place[1]}"

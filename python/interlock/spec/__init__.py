@@ -1,15 +1,15 @@
 """Spec files: YAML 1.2 or JSON, read safely, with the place of every field.
 
-What is read must be JSON data: no anchors and aliases (a small file could stand for a huge value),
-no dates (they stay text), no tags. A repeated key is refused.
+What is read must be JSON data: no aliases (a small file could stand for a huge value), no dates
+(they stay text), no other types. A repeated key is refused.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from interlock import _core
 from interlock.errors import ConfigError, Problem, SpecInvalid
 
 if TYPE_CHECKING:
@@ -17,33 +17,41 @@ if TYPE_CHECKING:
 
     from interlock.typing import JSON
 
-__all__ = ["SpecFile", "load"]
+__all__ = ["Placed", "SpecFile", "load", "read"]
 
 _SIZE_LIMIT = 32 << 20
 
 
-@dataclass(frozen=True, slots=True)
+class Placed(NamedTuple):
+    """A problem and its place in a file: line and column from 1, None where not known."""
+
+    problem: Problem
+    line: int | None
+    column: int | None
+
+
 class SpecFile:
     """A spec as read from a file.
 
     Attributes:
-        path: The file's path as it was given.
-        text: What it holds.
         fields: The spec as plain data.
     """
 
-    path: str
-    text: str
-    fields: dict[str, JSON]
+    __slots__ = ("_text", "_tree", "fields")
 
-    def place(self, field: str) -> tuple[int, int] | None:
-        """Return line and column, from 1, of a field such as `arms[2].when[0].op`.
+    def __init__(self, text: str, fields: dict[str, JSON]) -> None:
+        """Take the text and what it says."""
+        self.fields = fields
+        self._text = text
+        self._tree: object = None
 
-        The nearest enclosing field that is there answers for one that is not.
-        """
+    def placed(self, problem: Problem) -> Placed:
+        """Find the place of a problem, or of the nearest enclosing field that is there."""
         from interlock.spec import _yaml
 
-        return _yaml.place(self.text, field)
+        if self._tree is None:
+            self._tree = _yaml.tree(self._text)
+        return Placed(problem, *_yaml.place(self._tree, problem.field))
 
 
 def load(path: str | PathLike[str]) -> SpecFile:
@@ -53,43 +61,70 @@ def load(path: str | PathLike[str]) -> SpecFile:
         SpecInvalid: When it is not well formed, not JSON data, or no mapping; with line and column.
         OSError: When the file cannot be read.
     """
-    name = str(path)
+    found = read(path)
+    if isinstance(found, SpecFile):
+        return found
+    problems = (
+        problem._replace(field=":".join(map(str, filter(None, (path, line, column)))))
+        for problem, line, column in found
+    )
+    raise SpecInvalid(tuple(problems))
+
+
+def read(path: str | PathLike[str]) -> SpecFile | list[Placed]:
+    """As `load`, with what is wrong with the text as an answer.
+
+    Raises:
+        OSError: When the file cannot be read.
+    """
     raw = Path(path).read_bytes()
     if len(raw) > _SIZE_LIMIT:
         message = f"{len(raw)} bytes, over the limit of {_SIZE_LIMIT}"
-        raise _invalid(name, "spec/over-limit", message)
+        return [_fault("spec/over-limit", message)]
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _invalid(name, "spec/unreadable", f"invalid UTF-8 at byte {error.start}") from None
-    data = _read_json(name, text) if name.endswith(".json") else _read_yaml(name, text)
-    if not isinstance(data, dict):
-        raise _invalid(name, "spec/wrong-type", "a spec is a mapping with a field `tool`")
-    return SpecFile(name, text, data)
+        before = raw[: error.start].decode("utf-8")
+        return [_fault("spec/unreadable", "invalid UTF-8", *_place_after(before))]
+    found = _read_json(text) if str(path).endswith(".json") else _read_yaml(text)
+    if isinstance(found, SpecFile) and not isinstance(found.fields, dict):
+        return [_fault("spec/wrong-type", "a spec is a mapping with a field `tool`")]
+    return found
 
 
-def _read_json(name: str, text: str) -> JSON:
-    from interlock import _core
+def _place_after(text: str) -> tuple[int, int]:
+    lines = text.split("\n")
+    return len(lines), len(lines[-1]) + 1
 
+
+def _read_json(text: str) -> SpecFile | list[Placed]:
     try:
-        return _core.Json(text, unique_keys=True).to_python()
+        return SpecFile(text, _core.Json(text, unique_keys=True).to_python())  # type: ignore[arg-type]
     except ConfigError as error:
-        problems = tuple(problem._replace(field=name) for problem in error.problems)
-        raise SpecInvalid(problems) from None
+        return [_at_place(problem) for problem in error.problems]
 
 
-def _read_yaml(name: str, text: str) -> JSON:
-    from interlock import _core
+def _at_place(problem: Problem) -> Placed:
+    """Split the field of a fault in a text, which is its line and column."""
+    line, colon, column = problem.field.partition(":")
+    if not colon:
+        return Placed(problem, None, None)
+    return Placed(problem._replace(field="file"), int(line), int(column))
+
+
+def _read_yaml(text: str) -> SpecFile | list[Placed]:
     from interlock.spec import _yaml
 
     try:
-        return _core.plain(_yaml.read(text), "spec")
+        data = _yaml.read(text)
     except _yaml.Fault as fault:
-        place = name if fault.line is None else f"{name}:{fault.line}:{fault.column}"
-        raise _invalid(place, fault.code, fault.message) from None
+        return [_fault(fault.code, fault.message, fault.line, fault.column)]
+    try:
+        return SpecFile(text, _core.plain(data, ""))  # type: ignore[arg-type]
     except ConfigError as error:
-        raise SpecInvalid(error.problems) from None
+        spec = SpecFile(text, {})
+        return [spec.placed(problem) for problem in error.problems]
 
 
-def _invalid(place: str, code: str, message: str) -> SpecInvalid:
-    return SpecInvalid((Problem(code, place, None, message),))
+def _fault(code: str, message: str, line: int | None = None, column: int | None = None) -> Placed:
+    return Placed(Problem(code, "file", None, message), line, column)

@@ -33,7 +33,8 @@ DESCRIPTIONS = {
     "as a gate before or after a step. Not for choosing between alternatives: that is Branch.",
 }
 
-_ROW_FIELD = {"DecisionTable": ("rows", _schema.ROWS_LIMIT)}
+_LIMITS = {"DecisionTable": {"rules": _schema.ROWS_LIMIT}}
+"""What the model-facing form holds to and the library form does not."""
 
 
 def call(
@@ -66,7 +67,7 @@ def call(
     value = fields.pop("value", None)
     verbose = fields.pop("verbose", False)
     try:
-        compiled = tool.from_spec(fields)
+        compiled = tool.from_spec(fields, limits=_LIMITS.get(name))
     except ConfigError as error:
         raise _invalid([*problems, *error.problems]) from None
     if problems:
@@ -93,28 +94,15 @@ def _read(tool: type[CompiledSpec], arguments: object) -> tuple[dict[str, object
     problems: list[Problem] = []
     extra = ("value", "verbose") if tool is Branch else ("value",)
     known = (*tool.spec_fields, *extra)
-    for problem in unknown_fields(fields, known):
-        problems.append(problem)
-        fields.pop(problem.field, None)
+    problems += unknown_fields(fields, known)
+    fields = {field: value for field, value in fields.items() if field in known}
     if "value" not in fields:
         message = "is required: the record to decide (any JSON value, also null)"
         problems.append(Problem("spec/missing-field", "value", None, message))
     if not isinstance(fields.get("verbose", False), bool):
         shown = _core.preview(fields["verbose"])
         problems.append(Problem("spec/wrong-type", "verbose", shown, "must be true or false"))
-    problems += _over_limit(tool, fields)
     return fields, problems
-
-
-def _over_limit(tool: type[CompiledSpec], fields: Mapping[str, object]) -> list[Problem]:
-    """Hold the model-facing form to limits that the library form does not have."""
-    field, limit = _ROW_FIELD.get(tool.tool, ("", 0))
-    entries = fields.get(field)
-    if not isinstance(entries, list) or len(cast("list[object]", entries)) <= limit:
-        return []
-    count = len(cast("list[object]", entries))
-    message = f"{count} entries, over the limit of {limit}"
-    return [Problem("spec/over-limit", field, None, message)]
 
 
 def _invalid(problems: list[Problem]) -> InputInvalid:

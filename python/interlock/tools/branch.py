@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
-from interlock._compiled import CompiledSpec, plain_problems, refuse, unknown_fields
+from interlock._compiled import (
+    CompiledSpec,
+    beside,
+    plain_problems,
+    refuse,
+    unknown_fields,
+)
 from interlock._wire import WireForm
 from interlock.errors import Problem
 from interlock.tools._rules import RuleReport, rule_reports, undecided
@@ -121,9 +127,8 @@ class Branch(CompiledSpec):
             arms, field="arms", label="name", extra=["result"], limits=bounds
         )
         fallback, more = _read_otherwise(otherwise)
-        refuse([*problems, *more, *(faults if strict else ())])
         plain, not_plain = plain_problems(arms, "arms")
-        refuse(not_plain)
+        refuse([*problems, *more, *(faults if strict else ()), *beside(problems, not_plain)])
         entries = cast("list[dict[str, JSON]]", plain)
         spec: dict[str, JSON] = {"arms": plain}
         if fallback is not None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
+from decimal import Decimal
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
-from interlock._compiled import CompiledSpec, plain_problems, refuse
+from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm
 from interlock.errors import Problem
 from interlock.tools._rules import RuleReport, rule_reports, undecided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from decimal import Decimal
 
     from interlock.typing import JSON, Limits, Policy
 
@@ -129,7 +128,7 @@ class DecisionTable(CompiledSpec):
     """16 hexadecimal digits of the SHA-256 of the canonical form of `{policy, rows}`."""
     _names: tuple[str, ...]
     _outputs: tuple[JSON, ...]
-    _priorities: tuple[float | Decimal, ...]
+    _priorities: tuple[Decimal, ...]
     _miss: TableResult
 
     def __init__(
@@ -148,11 +147,10 @@ class DecisionTable(CompiledSpec):
         )
         more = [*_policy_problems(policy), *_version_problems(version)]
         fallback, not_json = plain_problems(otherwise, "otherwise")
-        refuse([*problems, *more, *not_json, *(faults if strict else ())])
         plain, not_plain = plain_problems(rows, "rows")
-        refuse(not_plain)
+        more += [*not_json, *beside(problems, not_plain), *_row_problems(plain)]
+        refuse([*problems, *more, *(faults if strict else ())])
         entries = cast("list[dict[str, JSON]]", plain)
-        refuse(_row_problems(entries))
         spec: dict[str, JSON] = {"rows": plain, "policy": policy}
         if otherwise is not None:
             spec["otherwise"] = fallback
@@ -162,7 +160,7 @@ class DecisionTable(CompiledSpec):
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
         self._set("_names", tuple(row["id"] for row in entries))
         self._set("_outputs", tuple(row["outputs"] for row in entries))
-        self._set("_priorities", tuple(row.get("priority", 0) for row in entries))
+        self._set("_priorities", tuple(_rank(row.get("priority", 0)) for row in entries))
         self._set("_miss", self._missed(policy, version, fallback))
 
     def _missed(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
@@ -309,7 +307,7 @@ def _policy_problems(policy: object) -> list[Problem]:
         return [Problem("spec/missing-field", "policy", None, message)]
     if isinstance(policy, str) and policy in _POLICIES:
         return []
-    near = _core.nearest(str(policy), list(_POLICIES))
+    near = _core.nearest(policy, list(_POLICIES)) if isinstance(policy, str) else None
     hint = f'; did you mean "{near}"?' if near else ""
     message = f"must be one of {', '.join(_POLICIES)}{hint}"
     return [Problem("spec/unknown-choice", "policy", _core.preview(policy), message)]
@@ -322,16 +320,25 @@ def _version_problems(version: object) -> list[Problem]:
     return [Problem("spec/wrong-type", "version", shown, "must be a string; quote it")]
 
 
-def _row_problems(rows: list[dict[str, JSON]]) -> list[Problem]:
+def _row_problems(rows: JSON) -> list[Problem]:
+    """Check what a row has beside its conditions; what is no row at all is told elsewhere."""
     problems: list[Problem] = []
-    for index, row in enumerate(rows):
+    for index, row in enumerate(rows if isinstance(rows, list) else ()):
+        if not isinstance(row, dict):
+            continue
         if "outputs" not in row:
             message = "is required: what the row decides (any JSON value)"
             problems.append(Problem("spec/missing-field", f"rows[{index}].outputs", None, message))
         priority = row.get("priority", 0)
-        number = not isinstance(priority, (bool, str, list, dict)) and priority is not None
-        if not (number and isfinite(cast("float", priority))):
+        if isinstance(priority, bool) or not isinstance(priority, (int, float, Decimal)):
             shown = _core.preview(priority)
             field = f"rows[{index}].priority"
             problems.append(Problem("spec/wrong-type", field, shown, "must be a finite number"))
     return problems
+
+
+def _rank(priority: JSON) -> Decimal:
+    """Give a priority as the decimal number it is written as: a float is its shortest text."""
+    return (
+        Decimal(repr(priority)) if isinstance(priority, float) else Decimal(cast("int", priority))
+    )

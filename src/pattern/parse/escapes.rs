@@ -141,11 +141,16 @@ impl Parser<'_> {
                 items.push(ClassItem::Range(low, high));
                 Ok(())
             }
-            (ClassItem::Range(..), ClassItem::Range(..)) => Err(PatternFault::invalid(
-                "invalid.range_order",
-                self.place(start),
-                "a range in this class is out of order; signs above U+FFFF need the flag u",
-            )),
+            (ClassItem::Range(low, _), ClassItem::Range(high, _)) => {
+                let halves = low >= 0xD800 && (0xD800..=0xDFFF).contains(&high);
+                let message = if halves {
+                    "a range in this class is out of order: without the flag u a sign above \
+                     U+FFFF is two units"
+                } else {
+                    "a range in this class is out of order; write the lower end first"
+                };
+                Err(PatternFault::invalid("invalid.range_order", self.place(start), message))
+            }
             _ => {
                 let hyphen = unit_of('-');
                 items.extend([low, ClassItem::Range(hyphen, hyphen), high]);

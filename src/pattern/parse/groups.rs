@@ -104,8 +104,7 @@ impl Parser<'_> {
             .take(40)
             .map(|unit| char::from_u32(u32::from(*unit)).unwrap_or('\u{FFFD}'))
             .collect();
-        let letters =
-            text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic() || letter == '-');
+        let letters = text.trim_start_matches(|letter: char| "imsxgUuadLnJ-".contains(letter));
         let (slug, message) = if text.starts_with("P<") {
             ("invalid.group_kind", "`(?P<name>` is not ECMAScript; write `(?<name>`")
         } else if text.starts_with("P=") || text.starts_with("P>") {
@@ -114,7 +113,7 @@ impl Parser<'_> {
             ("invalid.group_kind", "atomic groups do not exist in ECMAScript; write `(?:`")
         } else if text.starts_with('#') {
             ("invalid.group_kind", "comments do not exist in ECMAScript; leave it out")
-        } else if letters.starts_with(')') {
+        } else if letters.starts_with(')') && letters.len() < text.len() {
             ("invalid.group_kind", "flags go in the flags, or write `(?i:...)`")
         } else if letters.starts_with(':') {
             (

@@ -35,10 +35,11 @@ enum Entry {
         start: usize,
         end: usize,
     },
-    /// A string with escapes, in `decoded`.
+    /// A string with escapes, in `decoded`; `source` is where it stands in the input.
     Decoded {
         start: usize,
         end: usize,
+        source: usize,
     },
     /// `next` is the tape position after the last part.
     Array {
@@ -78,7 +79,9 @@ impl Document {
     /// # Errors
     /// [`JsonFault`] at the first byte that is not JSON.
     pub fn parse(input: &[u8]) -> Result<Self, JsonFault> {
-        let input = input.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input);
+        if input.starts_with(b"\xEF\xBB\xBF") {
+            return Err(JsonFault { offset: 0, message: "a byte-order mark; leave it out" });
+        }
         let text = std::str::from_utf8(input)
             .map_err(|fault| JsonFault { offset: fault.valid_up_to(), message: "invalid UTF-8" })?;
         let mut reader = Reader::new(text);
@@ -109,10 +112,19 @@ impl Document {
         }
     }
 
+    /// Where a string's quote stands in the input.
+    fn offset(&self, at: usize) -> usize {
+        match self.entry(at) {
+            Entry::Plain { start, .. } => start.saturating_sub(1),
+            Entry::Decoded { source, .. } => source.saturating_sub(1),
+            _ => 0,
+        }
+    }
+
     fn string(&self, at: usize) -> &[u8] {
         match self.entry(at) {
             Entry::Plain { start, end } => self.input.as_bytes().get(start..end),
-            Entry::Decoded { start, end } => self.decoded.get(start..end),
+            Entry::Decoded { start, end, .. } => self.decoded.get(start..end),
             _ => None,
         }
         .unwrap_or_default()
@@ -159,11 +171,12 @@ impl<'d> JsonNode<'d> {
         members
     }
 
-    /// The first name that stands twice in one object, anywhere in the value.
-    pub fn repeated_name(self) -> Option<&'d [u8]> {
+    /// The first name that stands twice in one object, anywhere in the value, and its offset.
+    pub fn repeated_name(self) -> Option<(&'d [u8], usize)> {
         (self.at..self.document.after(self.at)).map(|at| self.part(at)).find_map(|node| {
             let mut seen = std::collections::BTreeSet::new();
-            node.raw_members().map(|(name, _)| name).find(|name| !seen.insert(*name))
+            let (name, value) = node.raw_members().find(|(name, _)| !seen.insert(*name))?;
+            Some((name, value.document.offset(value.at.saturating_sub(1))))
         })
     }
 }

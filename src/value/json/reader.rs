@@ -167,7 +167,11 @@ impl<'a> Reader<'a> {
             from = self.at;
             self.plain_run()?;
         }
-        self.tape.push(Entry::Decoded { start: decoded_start, end: self.decoded.len() });
+        self.tape.push(Entry::Decoded {
+            start: decoded_start,
+            end: self.decoded.len(),
+            source: start,
+        });
         Ok(())
     }
 

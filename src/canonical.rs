@@ -20,6 +20,9 @@ use crate::value::{Node, Value};
 /// text, nesting beyond `depth`, or a lone surrogate half, which has no UTF-8.
 pub fn canonical<N: Node>(node: &N, depth: usize) -> Result<String, NotAValue> {
     let value = Value::copy(node, depth)?;
+    if let Some(fault) = value.not_finite() {
+        return Err(fault);
+    }
     match strange(&value) {
         Some(found) => Err(NotAValue::here(Found::Type(found.into()))),
         None => Ok(text(&value)),
@@ -34,7 +37,8 @@ pub fn digest<N: Node>(node: &N, depth: usize, length: usize) -> Result<String, 
     Ok(hash(&canonical(node, depth)?, length))
 }
 
-/// A digest that tells any two values apart, also those with lone halves (written as escapes). Equal to [`digest`] where that exists.
+/// A digest that tells any two values apart, also those without a canonical form: NaN and the
+/// infinities by name, lone halves as escapes. Equal to [`digest`] where that exists.
 ///
 /// # Errors
 /// [`NotAValue`] for a foreign type, a key that is no text, or nesting beyond `depth`.

@@ -34,6 +34,9 @@ pub enum Resolved<N> {
     Found(N),
     /// The first segment that led nowhere, by position.
     Missing(usize),
+    /// The path leads through something that is no JSON value: how many segments led to it, and
+    /// the name of its type.
+    Barred(usize, Box<str>),
 }
 
 impl Segment {
@@ -102,7 +105,8 @@ impl Path {
 
     /// The prefix up to and including a segment, joined by dots, in generalised UTF-8.
     pub fn prefix(&self, last: usize) -> Vec<u8> {
-        let parts: Vec<&[u8]> = self.segments.iter().take(last + 1).map(Segment::key).collect();
+        let parts: Vec<&[u8]> =
+            self.segments.iter().take(last.saturating_add(1)).map(Segment::key).collect();
         parts.join(&b'.')
     }
 }

@@ -1,7 +1,7 @@
 //! One-line previews: compact JSON, cut, without serialising more of the value than is shown.
 
 use crate::value::text::{code_points, push_display, push_unit_escape};
-use crate::value::{MemberName, Node, View};
+use crate::value::{MemberName, Node, Number, View};
 
 /// Characters of a preview in a report.
 pub const REPORT: usize = 80;
@@ -10,21 +10,21 @@ pub const REASON: usize = 60;
 
 /// Compact JSON of a value, at most `limit` characters, cut with `...`.
 pub fn preview<N: Node>(node: &N, limit: usize) -> String {
-    let mut writer = Writer { out: String::new(), left: limit + 1 };
+    let mut writer = Writer { out: String::new(), left: limit + 1, floats: false };
     writer.value(node);
     cut(writer.out, limit)
 }
 
 /// Compact JSON of a value, whole. Recursion follows its nesting: for values of bounded depth.
 pub fn compact<N: Node>(node: &N) -> String {
-    let mut writer = Writer { out: String::new(), left: usize::MAX };
+    let mut writer = Writer { out: String::new(), left: usize::MAX, floats: true };
     writer.value(node);
     writer.out
 }
 
 /// A string literal of a text, at most `limit` characters.
 pub fn quote(text: &[u8], limit: usize) -> String {
-    let mut writer = Writer { out: String::new(), left: limit + 1 };
+    let mut writer = Writer { out: String::new(), left: limit + 1, floats: false };
     writer.string(text);
     cut(writer.out, limit)
 }
@@ -40,6 +40,8 @@ fn cut(text: String, limit: usize) -> String {
 struct Writer {
     out: String,
     left: usize,
+    /// Whether a double keeps its point, so that whoever reads it gets a double again.
+    floats: bool,
 }
 
 impl Writer {
@@ -61,7 +63,14 @@ impl Writer {
             Ok(View::Null) => self.text("null"),
             Ok(View::Boolean(true)) => self.text("true"),
             Ok(View::Boolean(false)) => self.text("false"),
-            Ok(View::Number(number)) => self.text(&number.text()),
+            Ok(View::Number(number)) => {
+                let text = number.text();
+                let bare = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+                self.text(&text);
+                if self.floats && bare && matches!(number, Number::Float(_)) {
+                    self.text(".0");
+                }
+            }
             Ok(View::String(text)) => self.string(text.as_bytes()),
             Ok(View::Opaque(name)) => self.text(&format!("<{name}>")),
             Ok(View::Array) => self.array(node),

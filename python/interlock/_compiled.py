@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
     from interlock.typing import JSON, Limits
 
-__all__ = ["CompiledSpec", "beside", "plain_problems", "refuse", "unknown_fields"]
+__all__ = [
+    "CompiledSpec",
+    "beside",
+    "payload_problems",
+    "plain_problems",
+    "refuse",
+    "unknown_fields",
+]
 
 _PICKLE_FORMAT = 1
 _RESTORED_LIMIT = 256
@@ -231,7 +238,7 @@ def unknown_fields(
     for name, value in fields.items():
         if name in known:
             continue
-        near = _core.nearest(name, list(known)) if isinstance(name, str) else None
+        near = _core.nearest(str(name), list(known))
         hint = f'; did you mean "{near}"?' if near else ""
         message = f"unknown field{hint} (known: {', '.join(known)})"
         shown = _core.preview(value)
@@ -258,9 +265,21 @@ def beside(found: Sequence[Problem], more: Sequence[Problem]) -> list[Problem]:
     return [problem for problem in more if problem.field not in fields]
 
 
-def plain_problems(value: object, field: str) -> tuple[JSON, tuple[Problem, ...]]:
-    """Copy a value to plain data, or say what JSON cannot hold."""
+def payload_problems(entries: JSON, place: str, field: str) -> list[Problem]:
+    """Check what entries hand back: it must be writable as JSON, so NaN is not."""
+    problems: list[Problem] = []
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        if isinstance(entry, dict) and field in entry:
+            found = plain_problems(entry[field], f"{place}[{index}].{field}", finite=True)
+            problems += found[1]
+    return problems
+
+
+def plain_problems(
+    value: object, field: str, *, finite: bool = False
+) -> tuple[JSON, tuple[Problem, ...]]:
+    """Copy a value to plain data, or say what JSON cannot hold (`finite`: NaN neither)."""
     try:
-        return _core.plain(value, field), ()
+        return _core.plain(value, field, finite=finite), ()
     except ConfigError as error:
         return None, error.problems

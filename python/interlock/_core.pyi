@@ -155,8 +155,9 @@ def fingerprint(value: object, length: int = 64) -> str:
 def preview(value: object, limit: int = 80) -> str:
     """A one-line preview of a value."""
 
-def plain(value: object, /, field: str = "value") -> JSON:
-    """Copies a value whole; scalars stay the objects they are."""
+def plain(value: object, /, field: str = "value", *, finite: bool = False) -> JSON:
+    """Copies a value whole; scalars stay the objects they are. With `finite`, NaN and the infinities
+    are refused."""
 
 def to_json(value: object) -> str:
     """Compact JSON of a value in its own key order: every digit kept, lone halves as escapes."""

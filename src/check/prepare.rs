@@ -208,9 +208,13 @@ fn format_named(operand: &Value) -> Result<Format, OperandFault> {
     })
 }
 
-/// Type names that no value has: such a check can be evaluated, but was hardly meant.
+/// What can be evaluated but was hardly meant: NaN, type names that no value has, fields that the
+/// op does not read.
 fn names_fault(check: &Check) -> Option<OperandFault> {
     let fault = |code, field, message| Some(OperandFault { code, field, message });
+    if let Some(found) = check.operand().and_then(Value::not_finite) {
+        return fault(Code::NotJson, "expected", format!("holds what JSON cannot: {found}"));
+    }
     if check.op == Op::IsType {
         let names: Vec<&Value> = match check.operand()? {
             Value::Array(names) => names.iter().collect(),

@@ -7,30 +7,42 @@ use crate::preview::{REASON, preview};
 use crate::value::text::display;
 use crate::value::{Node, Value};
 
-/// One line saying why a check did not hold; empty when it did.
+/// One line in generalised UTF-8 saying why a check did not hold; empty when it did.
 pub fn reason<N: Node>(
     check: &Check,
     test: &Test,
     path: Option<&Path>,
     resolved: &Resolved<N>,
     answer: &Answer,
-) -> String {
-    let why = match answer {
-        Answer::Pass => return String::new(),
-        Answer::Fail(why) => {
-            if let Some(message) = &check.message {
-                return display(message).into_owned();
-            }
-            why
+) -> Box<[u8]> {
+    match (answer, &check.message) {
+        (Answer::Pass, _) => Box::default(),
+        // A caller's own words come back as they are, lone halves too.
+        (Answer::Fail(_), Some(message)) => message.clone(),
+        (Answer::Fail(why), None) | (Answer::Undetermined(why), _) => {
+            explained(check, test, path, resolved, why).into_bytes().into()
         }
-        Answer::Undetermined(why) => why,
-    };
+    }
+}
+
+fn explained<N: Node>(
+    check: &Check,
+    test: &Test,
+    path: Option<&Path>,
+    resolved: &Resolved<N>,
+    why: &Why,
+) -> String {
     let place = shown(&check.path);
     let undecided = |what: &str| format!("{place}: could not be decided: {what}");
     match why {
         Why::Missing(at) => {
             let missing = path.map(|path| path.prefix(*at)).unwrap_or_default();
             format!("{place}: there is nothing at {}", display(&missing))
+        }
+        Why::Barred(at, kind) => {
+            let barred = path.map(|path| path.prefix(*at)).unwrap_or_default();
+            let barred = if *at == 0 { b"value".to_vec() } else { barred };
+            format!("{place}: {} holds {kind}, which is not a JSON value", display(&barred))
         }
         Why::Prepared => match test {
             Test::Undetermined { reason, .. } => undecided(reason),
@@ -103,7 +115,7 @@ fn got<N: Node>(resolved: &Resolved<N>, with_kind: bool) -> String {
             if kind == shown { shown } else { format!("{kind} {shown}") }
         }
         Resolved::Found(node) => preview(node, REASON),
-        Resolved::Missing(_) => "nothing".to_owned(),
+        _ => "nothing".to_owned(),
     }
 }
 

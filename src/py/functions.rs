@@ -101,7 +101,9 @@ fn resolution<'py, N: Node>(
 ) -> PyResult<Resolution<'py>> {
     match path.resolve(root) {
         Ok(Resolved::Found(node)) => Ok((true, Some(to_python(node)?), None)),
-        Ok(Resolved::Missing(at)) => Ok((false, None, Some(to_python_text(py, &path.prefix(at))?))),
+        Ok(Resolved::Missing(at) | Resolved::Barred(at, _)) => {
+            Ok((false, None, Some(to_python_text(py, &path.prefix(at))?)))
+        }
         Err(fault) => {
             let errors = py.import("interlock.errors")?;
             let reason = format!("value: reading it failed: {}", fault.reason);

@@ -15,8 +15,12 @@ use crate::value::{MemberName, Node, Number, Unreadable, Value, View};
 
 /// Copies a value whole; scalars stay the objects they are.
 #[pyfunction]
-#[pyo3(signature = (value, /, field = "value"))]
-pub(super) fn plain<'py>(value: &Bound<'py, PyAny>, field: &str) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (value, /, field = "value", *, finite = false))]
+pub(super) fn plain<'py>(
+    value: &Bound<'py, PyAny>,
+    field: &str,
+    finite: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let depth = Limits::DEEPEST;
     if let Ok(json) = value.cast::<super::document::Json>() {
         return json_to_python(value.py(), json.get().root());
@@ -26,7 +30,14 @@ pub(super) fn plain<'py>(value: &Bound<'py, PyAny>, field: &str) -> PyResult<Bou
     // The walk that finds what JSON cannot hold; what it passes can be copied.
     let checked = Value::copy(&node, depth);
     context.finish()?;
-    checked.map_err(|fault| not_a_value(value.py(), field, &node, &fault))?;
+    let fault = match checked {
+        Err(fault) => Some(fault),
+        Ok(checked) if finite => checked.not_finite(),
+        Ok(_) => None,
+    };
+    if let Some(fault) = fault {
+        return Err(not_a_value(value.py(), field, &node, &fault));
+    }
     let copied = copy(&node, depth);
     context.finish()?;
     copied

@@ -21,9 +21,10 @@ pub(super) struct RuleSet {
 }
 
 type CompiledParts<'py> = (Option<RuleSet>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+type Text<'py> = Bound<'py, PyString>;
 /// path, op, ok, undetermined, actual, expected, reason
 type ResultRow<'py> =
-    (Bound<'py, PyString>, &'static str, bool, bool, Option<String>, Option<String>, String);
+    (Text<'py>, &'static str, bool, bool, Option<String>, Option<String>, Text<'py>);
 
 /// Compiles `[{label, when, match?, …}]`: the set or nothing, the problems, the faults of checks.
 #[pyfunction]
@@ -142,7 +143,7 @@ impl RuleSet {
                     result.undetermined,
                     result.actual,
                     result.expected,
-                    result.reason,
+                    to_python_text(py, &result.reason)?,
                 ))
             })
             .collect()

@@ -22,8 +22,8 @@ pub struct CheckResult {
     pub actual: Option<String>,
     /// A preview of the operand; `None` where there is none.
     pub expected: Option<String>,
-    /// Why it does not hold; empty when it does.
-    pub reason: String,
+    /// Why it does not hold, in generalised UTF-8; empty when it does.
+    pub reason: Box<[u8]>,
 }
 
 /// All checks of one condition list, in order; none is skipped.
@@ -60,7 +60,7 @@ impl RuleSet {
         };
         let actual = match resolved {
             Resolved::Found(node) => Some(preview(node, REPORT)),
-            Resolved::Missing(_) => None,
+            _ => None,
         };
         let check = &member.check;
         Some(CheckResult {

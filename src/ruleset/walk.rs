@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Predicate, Rule, RuleSet};
 use crate::check::{Answer, Why};
 use crate::path::Resolved;
-use crate::value::Node;
+use crate::value::{Node, View};
 
 /// What a condition list says of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +142,16 @@ impl<'s, N: Node> Run<'s, N> {
         match self.slot(entry.parent) {
             Slot::Known(Resolved::Found(node)) => match node.child(&segment.step(Some(place))) {
                 Ok(Some(child)) => Slot::Known(Resolved::Found(child)),
-                Ok(None) => Slot::Known(Resolved::Missing(entry.depth)),
+                Ok(None) => Slot::Known(match node.view() {
+                    Ok(View::Opaque(kind)) => Resolved::Barred(entry.depth, kind),
+                    _ => Resolved::Missing(entry.depth),
+                }),
                 Err(fault) => Slot::Unreadable(fault.reason.into()),
             },
             Slot::Known(Resolved::Missing(at)) => Slot::Known(Resolved::Missing(*at)),
+            Slot::Known(Resolved::Barred(at, kind)) => {
+                Slot::Known(Resolved::Barred(*at, kind.clone()))
+            }
             Slot::Unreadable(reason) => Slot::Unreadable(reason.clone()),
             Slot::Unknown => Slot::Unknown,
         }

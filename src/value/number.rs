@@ -29,8 +29,8 @@ pub struct Decimal {
 const EXACT_INTEGERS: u64 = 1 << 53;
 /// Plain digits are written up to this many places; ECMAScript switches to exponents there.
 const PLAIN_PLACES: i64 = 21;
-/// Whole numbers are written plainly up to this many digits, whatever their size.
-const WHOLE_PLACES: i64 = 4_300;
+/// Whole numbers are written plainly with at most this many zeros that their text did not spell.
+const WHOLE_ZEROS: i64 = 100_000;
 
 impl Number {
     /// Reads a JSON number token: with a fraction or exponent it is a double, else an integer.
@@ -184,7 +184,7 @@ impl Decimal {
     /// Text of the number: one form for every spelling of it.
     ///
     /// ECMAScript number text (ECMA-262, `Number::toString`), except that a whole number that is
-    /// not the text of a double keeps all its digits, up to 4,300 of them.
+    /// not the text of a double keeps all its digits (up to 100,000 zeros at its end).
     pub fn text(&self) -> String {
         let digits = String::from_utf8_lossy(&self.digits);
         let sign = if self.negative { "-" } else { "" };
@@ -194,7 +194,8 @@ impl Decimal {
             return "0".to_owned();
         }
         let plain_whole = places >= count
-            && (places <= PLAIN_PLACES || (places <= WHOLE_PLACES && !self.is_double_text()));
+            && (places <= PLAIN_PLACES
+                || (places.saturating_sub(count) <= WHOLE_ZEROS && !self.is_double_text()));
         if plain_whole {
             let zeros = usize::try_from(places.saturating_sub(count)).unwrap_or(0);
             return format!("{sign}{digits}{}", "0".repeat(zeros));

@@ -62,6 +62,22 @@ impl Value {
         copy(node, depth, depth)
     }
 
+    /// Where a NaN or an infinity stands in it, which JSON cannot write.
+    pub fn not_finite(&self) -> Option<NotAValue> {
+        match self {
+            Self::Number(number) if !number.is_finite() => {
+                Some(NotAValue::here(Found::Type(number.text().into())))
+            }
+            Self::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+                item.not_finite().map(|found| found.under(format!("[{index}]")))
+            }),
+            Self::Object(members) => members.iter().find_map(|(name, member)| {
+                member.not_finite().map(|found| found.under(field_name(name)))
+            }),
+            _ => None,
+        }
+    }
+
     /// The text when it is a string.
     pub fn as_text(&self) -> Option<&[u8]> {
         match self {
@@ -81,8 +97,7 @@ fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue
     Ok(match view {
         View::Null => Value::Null,
         View::Boolean(boolean) => Value::Boolean(boolean),
-        View::Number(number) if number.is_finite() => Value::Number(number),
-        View::Number(number) => return Err(NotAValue::here(Found::Type(number.text().into()))),
+        View::Number(number) => Value::Number(number),
         View::String(text) => Value::String(text.as_bytes().into()),
         View::Opaque(name) => return Err(NotAValue::here(Found::Type(name))),
         View::Array => {

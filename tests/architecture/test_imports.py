@@ -39,7 +39,7 @@ MAY_NOT_IMPORT = {
     "spec": {"cli", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
     "_compiled": {"cli", "conditions"},
-    "_wire": {"cli", "tools", "conditions", "_compiled", "spec", "_core"},
+    "_wire": {"cli", "tools", "conditions", "_compiled", "spec"},
 }
 
 IDS = [name_of(path) for path in FILES]

@@ -201,12 +201,13 @@ _FITTING: dict[str, Callable[[object], st.SearchStrategy[object]]] = {
 }
 
 
-def _holds_opaque(value: object) -> bool:
+def _fits_a_spec(value: object) -> bool:
+    """Whether a spec can hold the value: no part of it is opaque."""
     if isinstance(value, dict):
-        return any(map(_holds_opaque, value.values()))
+        return all(map(_fits_a_spec, value.values()))
     if isinstance(value, list | tuple):
-        return any(map(_holds_opaque, value))
-    return kind(value) == "opaque"
+        return all(map(_fits_a_spec, value))
+    return kind(value) != "opaque"
 
 
 @st.composite
@@ -220,7 +221,7 @@ def checks(draw: st.DrawFn, value: object) -> Check:
         actual = resolve(value, path)[1]
     except PathError:
         actual = None
-    fitting = _FITTING.get(op, _near)(None if _holds_opaque(actual) else actual)
+    fitting = _FITTING.get(op, _near)(actual if _fits_a_spec(actual) else None)
     if draw(st.integers(0, 19)):
         check["expected"] = draw(fitting if draw(st.integers(0, 4)) else operands())
     if op in ("matches", "notMatches"):

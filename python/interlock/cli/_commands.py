@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from interlock.spec import Placed
     from interlock.typing import JSON
 
-__all__ = ["ClosedPipe", "cli", "standard_input"]
+BOM = b"\xef\xbb\xbf"
+"""A byte-order mark, which some editors put before UTF-8."""
+
+__all__ = ["BOM", "ClosedPipe", "cli", "standard_input"]
 
 
 class ClosedPipe(Exception):
@@ -118,7 +121,7 @@ def call(tool: str, source: str) -> None:
     from interlock.tools import call as call_tool
 
     raw = standard_input().read() if source == "-" else Path(source).read_bytes()
-    arguments = cast("dict[str, object]", Json(raw).to_python())
+    arguments = cast("dict[str, object]", Json(raw.removeprefix(BOM)).to_python())
     click.echo(to_json(call_tool(tool, arguments)))
 
 

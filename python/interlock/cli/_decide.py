@@ -13,7 +13,7 @@ import click
 
 from interlock._core import Json
 from interlock._wire import to_json
-from interlock.cli._commands import standard_input
+from interlock.cli._commands import BOM, standard_input
 from interlock.errors import ConfigError, InterlockError
 from interlock.tools._model_tools import decide
 
@@ -107,7 +107,7 @@ def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     while line := lines.readline(_LINE_LIMIT + 1):
         number += 1
         if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
+            line = line.removeprefix(BOM)  # noqa: PLW2901 (no part of the record)
         yield number, line
         while len(line) > _LINE_LIMIT and not line.endswith(b"\n"):
             line = lines.readline(_LINE_LIMIT + 1)

@@ -86,10 +86,13 @@ def read(path: str | PathLike[str]) -> SpecFile | list[Placed]:
     except UnicodeDecodeError as error:
         before = raw[: error.start].decode("utf-8")
         return [_fault("spec/unreadable", "invalid UTF-8", *_place_after(before))]
-    found = _read_json(text) if str(path).endswith(".json") else _read_yaml(text)
-    if isinstance(found, SpecFile) and not isinstance(found.fields, dict):
-        return [_fault("spec/wrong-type", "a spec is a mapping with a field `tool`")]
-    return found
+    return _read_json(text) if str(path).endswith(".json") else _read_yaml(text)
+
+
+def _spec_of(text: str, data: JSON) -> SpecFile | list[Placed]:
+    if isinstance(data, dict):
+        return SpecFile(text, data)
+    return [_fault("spec/wrong-type", "a spec is a mapping with a field `tool`")]
 
 
 def _place_after(text: str) -> tuple[int, int]:
@@ -99,7 +102,7 @@ def _place_after(text: str) -> tuple[int, int]:
 
 def _read_json(text: str) -> SpecFile | list[Placed]:
     try:
-        return SpecFile(text, _core.Json(text, unique_keys=True).to_python())  # type: ignore[arg-type]
+        return _spec_of(text, _core.Json(text, unique_keys=True).to_python())
     except ConfigError as error:
         return [_at_place(problem) for problem in error.problems]
 
@@ -120,7 +123,7 @@ def _read_yaml(text: str) -> SpecFile | list[Placed]:
     except _yaml.Fault as fault:
         return [_fault(fault.code, fault.message, fault.line, fault.column)]
     try:
-        return SpecFile(text, _core.plain(data, ""))  # type: ignore[arg-type]
+        return _spec_of(text, _core.plain(data, "", finite=True))
     except ConfigError as error:
         spec = SpecFile(text, {})
         return [spec.placed(problem) for problem in error.problems]

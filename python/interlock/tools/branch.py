@@ -9,6 +9,7 @@ from interlock import _core
 from interlock._compiled import (
     CompiledSpec,
     beside,
+    payload_problems,
     plain_problems,
     refuse,
     unknown_fields,
@@ -128,7 +129,8 @@ class Branch(CompiledSpec):
         )
         fallback, more = _read_otherwise(otherwise)
         plain, not_plain = plain_problems(arms, "arms")
-        refuse([*problems, *more, *(faults if strict else ()), *beside(problems, not_plain)])
+        more += [*beside(problems, not_plain), *payload_problems(plain, "arms", "result")]
+        refuse([*problems, *more, *(faults if strict else ())])
         entries = cast("list[dict[str, JSON]]", plain)
         spec: dict[str, JSON] = {"arms": plain}
         if fallback is not None:
@@ -225,7 +227,7 @@ def _read_otherwise(otherwise: object) -> tuple[dict[str, JSON] | None, list[Pro
     """Read `{name, result?}`; None is the same as leaving it out."""
     if otherwise is None:
         return None, []
-    plain, problems = plain_problems(otherwise, "otherwise")
+    plain, problems = plain_problems(otherwise, "otherwise", finite=True)
     if problems:
         return None, list(problems)
     if not isinstance(plain, dict):

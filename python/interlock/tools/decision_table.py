@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
-from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
+from interlock._compiled import (
+    CompiledSpec,
+    beside,
+    payload_problems,
+    plain_problems,
+    refuse,
+)
 from interlock._wire import WireForm
-from interlock.errors import Problem
+from interlock.tools._rows import (
+    ABSENT,
+    policy_problems,
+    rank,
+    row_problems,
+    version_problems,
+)
 from interlock.tools._rules import RuleReport, rule_reports, undecided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from decimal import Decimal
 
     from interlock.typing import JSON, Limits, Policy
 
 __all__ = ["DecisionTable", "TableResult", "decision_table"]
-
-_POLICIES = ("first", "unique", "priority", "collect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +155,11 @@ class DecisionTable(CompiledSpec):
         rules, problems, faults = _core.compile_rules(
             rows, field="rows", label="id", extra=["priority", "outputs"], limits=limits
         )
-        more = [*_policy_problems(policy), *_version_problems(version)]
-        fallback, not_json = plain_problems(otherwise, "otherwise")
+        more = [*policy_problems(policy), *version_problems(version)]
+        fallback, not_json = plain_problems(otherwise, "otherwise", finite=True)
         plain, not_plain = plain_problems(rows, "rows")
-        more += [*not_json, *beside(problems, not_plain), *_row_problems(plain)]
+        more += [*not_json, *beside(problems, not_plain), *row_problems(plain)]
+        more += payload_problems(plain, "rows", "outputs")
         refuse([*problems, *more, *(faults if strict else ())])
         entries = cast("list[dict[str, JSON]]", plain)
         spec: dict[str, JSON] = {"rows": plain, "policy": policy}
@@ -160,7 +171,7 @@ class DecisionTable(CompiledSpec):
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
         self._set("_names", tuple(row["id"] for row in entries))
         self._set("_outputs", tuple(row["outputs"] for row in entries))
-        self._set("_priorities", tuple(_rank(row.get("priority", 0)) for row in entries))
+        self._set("_priorities", tuple(rank(row.get("priority", 0)) for row in entries))
         self._set("_miss", self._missed(policy, version, fallback))
 
     def _missed(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
@@ -187,7 +198,7 @@ class DecisionTable(CompiledSpec):
     ) -> Self:
         return cls(
             cast("Sequence[object]", entries),
-            policy=cast("Policy", fields.get("policy", _ABSENT)),
+            policy=cast("Policy", fields.get("policy", ABSENT)),
             otherwise=fields.get("otherwise"),
             version=cast("str | None", fields.get("version")),
             strict=strict,
@@ -296,49 +307,3 @@ def decision_table(
     """
     table = DecisionTable(rows, policy=policy, otherwise=otherwise, version=version)
     return table.decide(value)
-
-
-_ABSENT = object()
-
-
-def _policy_problems(policy: object) -> list[Problem]:
-    if policy is _ABSENT:
-        message = f"is required: one of {', '.join(_POLICIES)}"
-        return [Problem("spec/missing-field", "policy", None, message)]
-    if isinstance(policy, str) and policy in _POLICIES:
-        return []
-    near = _core.nearest(policy, list(_POLICIES)) if isinstance(policy, str) else None
-    hint = f'; did you mean "{near}"?' if near else ""
-    message = f"must be one of {', '.join(_POLICIES)}{hint}"
-    return [Problem("spec/unknown-choice", "policy", _core.preview(policy), message)]
-
-
-def _version_problems(version: object) -> list[Problem]:
-    if version is None or isinstance(version, str):
-        return []
-    shown = _core.preview(version)
-    return [Problem("spec/wrong-type", "version", shown, "must be a string; quote it")]
-
-
-def _row_problems(rows: JSON) -> list[Problem]:
-    """Check what a row has beside its conditions; what is no row at all is told elsewhere."""
-    problems: list[Problem] = []
-    for index, row in enumerate(rows if isinstance(rows, list) else ()):
-        if not isinstance(row, dict):
-            continue
-        if "outputs" not in row:
-            message = "is required: what the row decides (any JSON value)"
-            problems.append(Problem("spec/missing-field", f"rows[{index}].outputs", None, message))
-        priority = row.get("priority", 0)
-        if isinstance(priority, bool) or not isinstance(priority, (int, float, Decimal)):
-            shown = _core.preview(priority)
-            field = f"rows[{index}].priority"
-            problems.append(Problem("spec/wrong-type", field, shown, "must be a finite number"))
-    return problems
-
-
-def _rank(priority: JSON) -> Decimal:
-    """Give a priority as the decimal number it is written as: a float is its shortest text."""
-    return (
-        Decimal(repr(priority)) if isinstance(priority, float) else Decimal(cast("int", priority))
-    )

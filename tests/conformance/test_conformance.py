@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from oracle import matches_expectation, missing_mentions
 
 import interlock
+from oracle import matches_expectation, missing_mentions
 
 HERE = Path(__file__).parent
 COUNTS = {"checks": 69, "paths": 42, "formats": 95, "branch": 21, "decision_table": 28}

@@ -178,3 +178,8 @@ def test_a_path_through_what_is_no_value_fails_every_op(value: object) -> None:
     for op in EVERY_OP:
         result = _result({"a": value}, {"op": op, "path": "a.real", "expected": "object"})
         assert (op, False, False) == (op, result.ok, result.undetermined)
+
+
+def test_what_cannot_be_listed_is_not_shown_as_empty() -> None:
+    hostile = Raising("iter", RuntimeError("boom"))
+    assert "{}" != _result(hostile, {"op": "isEmpty"}).actual

@@ -135,3 +135,15 @@ def test_only_own_data_is_seen(value: object, name: str) -> None:
 def test_text_that_claims_to_equal_everything_does_not() -> None:
     assert not _holds(Text("x"), "equals", "y")
     assert not _holds({"a": Text("x")}, "oneOf", ["y"], path="a")
+
+
+def test_an_interrupt_in_a_field_is_not_taken_for_a_missing_field() -> None:
+    class Computed:
+        __pydantic_fields__ = {"a": object()}  # noqa: RUF012  # as pydantic has it
+
+        @property
+        def a(self) -> int:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Checks([{"op": "exists", "path": "a"}]).verdict(Computed())

@@ -107,7 +107,7 @@ def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     while line := lines.readline(_LINE_LIMIT + 1):
         number += 1
         if number == 1:
-            line = line.removeprefix(BOM)  # noqa: PLW2901 (no part of the record)
+            line = line.removeprefix(BOM)
         yield number, line
         while len(line) > _LINE_LIMIT and not line.endswith(b"\n"):
             line = lines.readline(_LINE_LIMIT + 1)

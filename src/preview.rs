@@ -98,7 +98,10 @@ impl Writer {
 
     fn object<N: Node>(&mut self, node: &N) {
         self.text("{");
-        let members = node.members(self.left).unwrap_or_default();
+        let Ok(members) = node.members(self.left) else {
+            self.text("<unreadable>}");
+            return;
+        };
         for (position, (name, member)) in members.iter().enumerate() {
             if self.full() {
                 return;

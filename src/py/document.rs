@@ -8,7 +8,7 @@ use super::errors::raised;
 use super::plain::json_to_python;
 use crate::error::{Code, Problem};
 use crate::preview::{REPORT, preview};
-use crate::value::json::{Document, JsonFault, JsonNode};
+use crate::value::json::{Document, INVALID_UTF8, JsonFault, JsonNode};
 
 /// A parsed JSON document.
 #[pyclass(module = "interlock._core", frozen, weakref)]
@@ -44,9 +44,12 @@ impl Json {
             let field = format!("{line}:{column}");
             raised(py, "InputInvalid", &[Problem::new(code, field, value, message)])
         };
-        let document = py
-            .detach(|| Document::parse(bytes))
-            .map_err(|fault| invalid(Code::JsonSyntax, fault.offset, None, fault.message))?;
+        let document = py.detach(|| Document::parse(bytes)).map_err(|fault| {
+            // A `str` cannot be in a wrong encoding, but it can hold half a character.
+            let half = fault.message == INVALID_UTF8 && text.is_instance_of::<PyString>();
+            let message = if half { "half a surrogate pair; escape it" } else { fault.message };
+            invalid(Code::JsonSyntax, fault.offset, None, message)
+        })?;
         if unique_keys && let Some((name, offset)) = document.root().repeated_name() {
             let value = Some(crate::preview::quote(name, REPORT));
             return Err(invalid(Code::RepeatedKey, offset, value, "stands twice in one mapping"));

@@ -1,5 +1,6 @@
 //! What a Python object is to the grammar: classified by type, only own data looked at.
 
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
@@ -101,6 +102,7 @@ impl<'a, 'py> Kind<'a, 'py> {
     }
 }
 
+static SLOT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static ENUM: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 pub(super) static DECIMAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -133,10 +135,21 @@ fn fields<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>
         return Ok(None);
     };
     let values = PyDict::new(py);
+    let own = generic_attribute(object, "__dict__").ok();
+    let own = own.as_ref().and_then(|own| own.cast::<PyDict>().ok());
+    let slot_type = named_type(py, &SLOT, "types", "MemberDescriptorType")?;
     for name in names {
-        // A field that was deleted or never set is not there.
-        if let Ok(value) = generic_attribute(object, &name) {
+        if let Some(value) = own.map(|own| own.get_item(&name)).transpose()?.flatten() {
             values.set_item(name, value)?;
+        } else if let Some(slot) = kind.getattr_opt(&*name)?
+            && slot.is_instance(slot_type)?
+        {
+            // Data kept in a slot; a property or a method is code and is not run.
+            match generic_attribute(object, &name) {
+                Ok(value) => values.set_item(name, value)?,
+                Err(error) if error.is_instance_of::<PyAttributeError>(py) => {}
+                Err(error) => return Err(error),
+            }
         }
     }
     if let Ok(extra) = generic_attribute(object, "__pydantic_extra__")

@@ -137,7 +137,7 @@ def test_text_that_claims_to_equal_everything_does_not() -> None:
     assert not _holds({"a": Text("x")}, "oneOf", ["y"], path="a")
 
 
-def test_an_interrupt_in_a_field_is_not_taken_for_a_missing_field() -> None:
+def test_a_field_that_is_computed_is_not_run() -> None:
     class Computed:
         __pydantic_fields__ = {"a": object()}  # noqa: RUF012  # as pydantic has it
 
@@ -145,5 +145,4 @@ def test_an_interrupt_in_a_field_is_not_taken_for_a_missing_field() -> None:
         def a(self) -> int:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        Checks([{"op": "exists", "path": "a"}]).verdict(Computed())
+    assert "fail" == Checks([{"op": "exists", "path": "a"}]).verdict(Computed())

@@ -62,6 +62,9 @@ pub struct JsonFault {
     pub message: &'static str,
 }
 
+/// What is said of bytes that are not UTF-8.
+pub const INVALID_UTF8: &str = "invalid UTF-8";
+
 impl JsonFault {
     /// Line and column (in characters), both from 1.
     pub fn place(&self, input: &[u8]) -> (usize, usize) {
@@ -83,7 +86,7 @@ impl Document {
             return Err(JsonFault { offset: 0, message: "a byte-order mark; leave it out" });
         }
         let text = std::str::from_utf8(input)
-            .map_err(|fault| JsonFault { offset: fault.valid_up_to(), message: "invalid UTF-8" })?;
+            .map_err(|fault| JsonFault { offset: fault.valid_up_to(), message: INVALID_UTF8 })?;
         let mut reader = Reader::new(text);
         reader.document()?;
         let Reader { decoded, tape, .. } = reader;

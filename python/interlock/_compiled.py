@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from interlock import _core
@@ -27,7 +28,7 @@ _RESTORED_LIMIT = 256
 _restored: dict[tuple[type, str], object] = {}
 
 
-class CompiledSpec:
+class CompiledSpec(ABC):
     """A spec compiled once and evaluated many times.
 
     Immutable, safe to share between threads, equal and hashed by content, picklable (it pickles
@@ -158,6 +159,7 @@ class CompiledSpec:
         return compiled
 
     @classmethod
+    @abstractmethod
     def _from_fields(
         cls,
         entries: object,
@@ -167,7 +169,6 @@ class CompiledSpec:
         limits: Limits | None,
     ) -> Self:
         """Compile from the fields of a spec; the first one apart."""
-        raise NotImplementedError
 
     @classmethod
     def lint(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,14 +11,14 @@ if TYPE_CHECKING:
 __all__ = ["WireForm", "to_json"]
 
 
-class WireForm:
+class WireForm(ABC):
     """A result that knows its wire form: camelCase keys, absent where nothing is."""
 
     __slots__ = ()
 
+    @abstractmethod
     def to_dict(self) -> dict[str, JSON]:
         """Return the wire form."""
-        raise NotImplementedError
 
     def to_json(self) -> str:
         """Return the wire form as one line of JSON."""

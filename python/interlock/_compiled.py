@@ -171,22 +171,22 @@ class CompiledSpec(ABC):
         """Compile from the fields of a spec; the first one apart."""
 
     @classmethod
-    def lint(
-        cls,
-        spec: Mapping[str, object] | str | PathLike[str],
-        *,
-        limits: Limits | None = None,
+    def lint_spec(
+        cls, spec: Mapping[str, object] | str | PathLike[str], *, limits: Limits | None = None
     ) -> tuple[Problem, ...]:
         """Return every fault and warning of a spec; nothing is raised for a faulty one."""
         try:
             compiled = cls.from_spec(spec, strict=True, limits=limits)
         except ConfigError as error:
             return error.problems
-        return compiled.warnings
+        return compiled.lint()
 
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        """What was found and did not refuse the spec: broken checks, operands that are not read."""
+    def lint(self) -> tuple[Problem, ...]:
+        """Return what was found and did not refuse the spec.
+
+        Broken checks (compiled without `strict`), and warnings: operands and flags that their op
+        does not read.
+        """
         return self._warnings
 
     @classmethod

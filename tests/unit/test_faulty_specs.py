@@ -38,7 +38,7 @@ def test_every_fault_of_a_spec_is_listed_with_its_field() -> None:
     with pytest.raises(SpecInvalid) as caught:
         Branch(TEN_FAULTS, strict=True)
     assert FAULTY_FIELDS == {problem.field for problem in caught.value.problems}
-    assert FAULTY_FIELDS == {p.field for p in Branch.lint({"arms": TEN_FAULTS})}
+    assert FAULTY_FIELDS == {p.field for p in Branch.lint_spec({"arms": TEN_FAULTS})}
     again = _pickled(caught.value)
     assert (SpecInvalid, caught.value.problems) == (type(again), again.problems)
     assert str(caught.value) == str(again)

@@ -30,7 +30,7 @@ def compiled(path: str) -> tuple[CompiledSpec | None, list[Placed]]:
         made = tool.from_spec(spec.fields, strict=True)
     except ConfigError as error:
         return None, _in_order(spec, error.problems)
-    return made, _in_order(spec, made.warnings)
+    return made, _in_order(spec, made.lint())
 
 
 def _in_order(spec: SpecFile, problems: tuple[Problem, ...]) -> list[Placed]:

@@ -21,8 +21,12 @@ pub struct Limits {
     pub pattern_bytes: usize,
     /// Nesting of groups in a pattern.
     pub pattern_nesting: usize,
+    /// Bytes of all compiled patterns of one spec together.
+    pub patterns_bytes: usize,
     /// Bytes of the text that a pattern runs over.
     pub text_bytes: usize,
+    /// Bytes of a compiled pattern times bytes of the text it runs over.
+    pub pattern_work: usize,
 }
 
 impl Limits {
@@ -36,11 +40,13 @@ impl Limits {
         pattern_characters: 10_000,
         pattern_bytes: 1 << 20,
         pattern_nesting: 100,
+        patterns_bytes: 32 << 20,
         text_bytes: 8 << 20,
+        pattern_work: 1 << 37,
     };
 
     /// The names under which a caller sets a limit, with what is in force.
-    pub fn entries(&self) -> [(&'static str, usize); 9] {
+    pub fn entries(&self) -> [(&'static str, usize); 11] {
         [
             ("checks", self.checks),
             ("rules", self.rules),
@@ -50,7 +56,9 @@ impl Limits {
             ("patternCharacters", self.pattern_characters),
             ("patternBytes", self.pattern_bytes),
             ("patternNesting", self.pattern_nesting),
+            ("patternsBytes", self.patterns_bytes),
             ("textBytes", self.text_bytes),
+            ("patternWork", self.pattern_work),
         ]
     }
 
@@ -67,7 +75,9 @@ impl Limits {
             "patternCharacters" => &mut self.pattern_characters,
             "patternBytes" => &mut self.pattern_bytes,
             "patternNesting" => &mut self.pattern_nesting,
+            "patternsBytes" => &mut self.patterns_bytes,
             "textBytes" => &mut self.text_bytes,
+            "patternWork" => &mut self.pattern_work,
             _ => return false,
         };
         *field = value;
@@ -77,8 +87,14 @@ impl Limits {
         true
     }
 
-    /// No nesting limit can be raised above this: the stack is finite.
-    pub const DEEPEST: usize = 500;
+    /// No nesting limit can be raised above this: the stack is finite, and small in some threads.
+    pub const DEEPEST: usize = 200;
+
+    /// Digits of an integer that is read as a number: converting between bases is quadratic.
+    pub const DIGITS: usize = 20_000;
+
+    /// Values in one thing that is copied whole: shared parts are copied as often as they stand.
+    pub const NODES: usize = 1_000_000;
 }
 
 impl Default for Limits {

@@ -3,7 +3,10 @@
 //! `order.items[0].sku`, `items.0.id`, `["odd.key"].x`, `['it\'s']`. The empty path and `$` alone
 //! mean the value itself; stray dots are ignored; anything else between segments is malformed.
 
+use std::borrow::Cow;
+
 use crate::limits::Limits;
+use crate::preview::{REASON, quote};
 use crate::value::text::{display, length};
 use crate::value::{Node, Read, Step};
 
@@ -200,7 +203,12 @@ impl Scanner<'_> {
     }
 }
 
-/// A path as shown to a person: the value itself is `value`.
-pub fn shown(path: &[u8]) -> std::borrow::Cow<'_, str> {
-    if path.is_empty() || path == b"$" { "value".into() } else { display(path) }
+/// A path as shown to a person in one line: the value itself is `value`.
+pub fn shown(path: &[u8]) -> Cow<'_, str> {
+    let plain = path.len() <= REASON && !path.iter().any(u8::is_ascii_control);
+    match path {
+        b"" | b"$" => "value".into(),
+        _ if plain => display(path),
+        _ => quote(path, REASON).into(),
+    }
 }

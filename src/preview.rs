@@ -10,7 +10,7 @@ pub const REASON: usize = 60;
 
 /// Compact JSON of a value, at most `limit` characters, cut with `...`.
 pub fn preview<N: Node>(node: &N, limit: usize) -> String {
-    let mut writer = Writer { out: String::new(), left: limit + 1, floats: false };
+    let mut writer = Writer { out: String::new(), left: limit.saturating_add(1), floats: false };
     writer.value(node);
     cut(writer.out, limit)
 }
@@ -24,7 +24,7 @@ pub fn compact<N: Node>(node: &N) -> String {
 
 /// A string literal of a text, at most `limit` characters.
 pub fn quote(text: &[u8], limit: usize) -> String {
-    let mut writer = Writer { out: String::new(), left: limit + 1, floats: false };
+    let mut writer = Writer { out: String::new(), left: limit.saturating_add(1), floats: false };
     writer.string(text);
     cut(writer.out, limit)
 }

@@ -110,14 +110,7 @@ class CompiledSpec(ABC):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = (
-            _PICKLE_FORMAT,
-            type(self),
-            self.to_spec(),
-            dict(self._limits),
-            self.fingerprint,
-        )
-        return _restore, state
+        return _restore, (_PICKLE_FORMAT, type(self), self.to_spec(), dict(self._limits))
 
     def to_spec(self) -> dict[str, JSON]:
         """Return the spec as plain data of the caller's own, without the tool's name."""
@@ -208,11 +201,7 @@ def _read(spec: Mapping[str, object] | str | PathLike[str]) -> Mapping[str, obje
 
 
 def _restore(
-    version: int,
-    cls: type[CompiledSpec],
-    spec: dict[str, JSON],
-    limits: dict[str, int],
-    fingerprint: str,
+    version: int, cls: type[CompiledSpec], spec: dict[str, JSON], limits: dict[str, int]
 ) -> object:
     """Compile a pickled spec, once per process however often it is unpickled."""
     if version > _PICKLE_FORMAT:
@@ -220,7 +209,8 @@ def _restore(
             f"pickled by a newer interlock (format {version}, this one reads {_PICKLE_FORMAT})"
         )
         raise SpecInvalid((Problem("spec/unreadable", "pickle", None, message),))
-    key = (cls, fingerprint)
+    # The text, not the fingerprint: `1` and `1.0` are equal, but not the same thing to hand back.
+    key = (cls, repr((spec, sorted(limits.items()))))
     if key not in _restored:
         if len(_restored) >= _RESTORED_LIMIT:
             _restored.pop(next(iter(_restored)), None)

@@ -47,7 +47,7 @@ class Json:
 
     def __new__(cls, text: bytes | str, /, *, unique_keys: bool = False) -> Self: ...
     def to_python(self) -> JSON:
-        """Return the value as plain Python data; nesting beyond 500 is a `ConfigError`."""
+        """Return the value as plain Python data; nesting beyond 200 is a `ConfigError`."""
 
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: object) -> Self: ...
@@ -110,10 +110,11 @@ class RuleSet:
     def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
         """What one list says, as in `all`; `either` replaces its own match: one check is enough."""
 
-    def report(
-        self, value: object, rule: int = 0
-    ) -> list[tuple[str, str, bool, bool, str | None, str | None, str]]:
-        """Every check of one list: path, op, ok, undetermined, actual, expected, reason."""
+    def reports(
+        self, value: object, start: int = 0, end: int = 1
+    ) -> list[tuple[int, list[tuple[str, str, bool, bool, str | None, str | None, str]]]]:
+        """Lists from `start` to before `end`: what each says, and every check of it: path, op, ok,
+        undetermined, actual, expected, reason."""
 
     def requirement(self, rule: int) -> tuple[int, bool] | None:
         """How many checks a list has, and whether one of them is enough."""

@@ -128,9 +128,14 @@ class CheckReport(WireForm):
         }
 
 
-def read_report(rules: _core.RuleSet, value: object, rule: int = 0) -> CheckReport:
-    """Evaluate every check of one list of a set, with previews and reasons."""
-    rows = enumerate(rules.report(value, rule))
+def read_reports(
+    rules: _core.RuleSet, value: object, start: int, end: int
+) -> list[tuple[int, CheckReport]]:
+    """Evaluate every check of some lists of a set: what each says (1, 0 or -1), and its report."""
+    return [(verdict, _report(rows)) for verdict, rows in rules.reports(value, start, end)]
+
+
+def _report(rows: list[tuple[str, str, bool, bool, str | None, str | None, str]]) -> CheckReport:
     return CheckReport(
         results=tuple(
             CheckResult(
@@ -143,7 +148,7 @@ def read_report(rules: _core.RuleSet, value: object, rule: int = 0) -> CheckRepo
                 reason=reason,
                 undetermined=undetermined,
             )
-            for index, (path, op, ok, undetermined, actual, expected, reason) in rows
+            for index, (path, op, ok, undetermined, actual, expected, reason) in enumerate(rows)
         )
     )
 
@@ -226,7 +231,7 @@ class Checks(CompiledSpec):
 
     def report(self, value: object) -> CheckReport:
         """Evaluate every check, with previews and reasons."""
-        return read_report(self._rules, value)
+        return read_reports(self._rules, value, 0, 1)[0][1]
 
     def holds(self, value: object, match: Match = "all") -> bool:
         """Say yes or no.

@@ -35,6 +35,8 @@ pub enum Why {
     Text(Box<TextFault>),
     /// The format of this text cannot be told.
     Format,
+    /// Something in the value is no JSON value.
+    Foreign(Box<str>),
     /// The value could not be read.
     Unreadable(Box<str>),
 }
@@ -47,8 +49,14 @@ impl Test {
             Resolved::Barred(at, kind) => Answer::Fail(Why::Barred(*at, kind.clone())),
             Resolved::Missing(_) if matches!(self, Self::Exists) => held(negated),
             Resolved::Missing(at) => Answer::Fail(Why::Missing(*at)),
+            // Whatever it is, it is there, as long as it is a value.
+            Resolved::Found(node) if matches!(self, Self::Exists) => match node.view() {
+                Ok(View::Opaque(_)) => Answer::Fail(Why::Kind("a JSON value")),
+                _ => held(!negated),
+            },
             Resolved::Found(node) => match self.of_value(negated, node) {
                 Ok(answer) => answer,
+                Err(fault) if fault.foreign => Answer::Fail(Why::Foreign(fault.reason.into())),
                 Err(fault) => Answer::Undetermined(Why::Unreadable(fault.reason.into())),
             },
         }
@@ -59,7 +67,6 @@ impl Test {
         let view = node.view()?;
         Ok(match (self, &view) {
             (_, View::Opaque(_)) => Answer::Fail(Why::Kind("a JSON value")),
-            (Self::Exists, _) => signed(true),
             (Self::Equals(operand), view) => signed(equals_seen(node, view, operand)?),
             (Self::OneOf(members), view) => signed(is_member(node, view, members)?),
             (Self::Contains(operand), view) => return contains(negated, node, view, operand),

@@ -50,6 +50,7 @@ fn explained<N: Node>(
             _ => format!("{place}: not held"),
         },
         Why::Text(fault) => undecided(&fault.to_string()),
+        Why::Foreign(what) => format!("{place}: {what}"),
         Why::Format => undecided("a pattern over a limit"),
         Why::Unreadable(what) => undecided(&format!("reading it failed: {what}")),
         Why::Kind(wanted) if wanted.contains("expected") => {

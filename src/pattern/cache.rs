@@ -6,15 +6,33 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::{Pattern, PatternFault};
 use crate::limits::Limits;
 
-/// Patterns kept; the oldest makes room.
+/// Patterns kept, and the bytes that they may take together; the oldest make room.
 const CAPACITY: usize = 1_024;
+const CAPACITY_BYTES: usize = 64 << 20;
 
-type Key = (Box<[u8]>, Box<[u8]>, [usize; 4]);
+type Key = (Box<[u8]>, Box<[u8]>, [usize; 5]);
 
 #[derive(Default)]
 struct Store {
     patterns: BTreeMap<Key, Arc<Pattern>>,
     order: VecDeque<Key>,
+    bytes: usize,
+}
+
+impl Store {
+    fn keep(&mut self, key: Key, pattern: &Arc<Pattern>) {
+        if self.patterns.insert(key.clone(), Arc::clone(pattern)).is_some() {
+            return;
+        }
+        self.order.push_back(key);
+        self.bytes = self.bytes.saturating_add(pattern.memory());
+        while self.order.len() > CAPACITY || self.bytes > CAPACITY_BYTES {
+            let Some(oldest) = self.order.pop_front() else { break };
+            if let Some(dropped) = self.patterns.remove(&oldest) {
+                self.bytes = self.bytes.saturating_sub(dropped.memory());
+            }
+        }
+    }
 }
 
 /// The pattern compiled, from the store when it is there.
@@ -33,6 +51,7 @@ pub fn compiled(
         limits.pattern_bytes,
         limits.pattern_nesting,
         limits.text_bytes,
+        limits.pattern_work,
     ];
     let key: Key = (source.into(), flags.into(), bounds);
     // A thread that panicked while it held the lock left the store whole: each change is one call.
@@ -45,13 +64,6 @@ pub fn compiled(
     }
     let pattern = Arc::new(Pattern::compile(source, flags, limits)?);
     let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
-    if store.order.len() >= CAPACITY
-        && let Some(oldest) = store.order.pop_front()
-    {
-        store.patterns.remove(&oldest);
-    }
-    if store.patterns.insert(key.clone(), Arc::clone(&pattern)).is_none() {
-        store.order.push_back(key);
-    }
+    store.keep(key, &pattern);
     Ok(pattern)
 }

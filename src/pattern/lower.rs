@@ -79,7 +79,7 @@ impl Lowering {
             }
             Ast::Concat(parts) => Hir::concat(self.each(parts, flags)?),
             Ast::Alternate(branches) => Hir::alternation(self.each(branches, flags)?),
-            Ast::Repeat { body, min, max } => repeat(self.lower(body, flags)?, *min, *max),
+            Ast::Repeat { body, min, max } => repeat(self.lower(body, flags)?, *min, *max)?,
         })
     }
 
@@ -124,16 +124,24 @@ fn ranges(item: ClassItem) -> Vec<(u32, u32)> {
 }
 
 /// Laziness does not change whether there is a match. A minimum that no text can reach matches
-/// only if the body can be empty.
-fn repeat(body: Hir, min: Bound, max: Option<Bound>) -> Hir {
+/// only where the body can be empty.
+fn repeat(body: Hir, min: Bound, max: Option<Bound>) -> Result<Hir, PatternFault> {
+    let properties = body.properties();
     let min = match min {
         Bound::Count(count) => count,
-        Bound::Unreachable if body.properties().minimum_len() == Some(0) => 0,
-        Bound::Unreachable => return Hir::fail(),
+        Bound::Unreachable if properties.minimum_len() != Some(0) => return Ok(Hir::fail()),
+        // Never longer than empty: one turn says as much as any number of them.
+        Bound::Unreachable if properties.maximum_len() == Some(0) => 1,
+        Bound::Unreachable if properties.look_set().is_empty() => 0,
+        Bound::Unreachable => {
+            let message = "a repeat of at least 2^31 turns over something that is empty only in \
+                           places; write a smaller count";
+            return Err(PatternFault::too_large(message));
+        }
     };
     let max = match max {
         Some(Bound::Count(count)) => Some(count),
         Some(Bound::Unreachable) | None => None,
     };
-    Hir::repetition(Repetition { min, max, greedy: true, sub: Box::new(body) })
+    Ok(Hir::repetition(Repetition { min, max, greedy: true, sub: Box::new(body) }))
 }

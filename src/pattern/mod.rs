@@ -28,7 +28,9 @@ pub struct Pattern {
     regex: Regex,
     sticky: bool,
     line_assertions: bool,
+    memory: usize,
     text_bytes: usize,
+    work: usize,
 }
 
 /// Why a text was not matched.
@@ -38,6 +40,13 @@ pub enum TextFault {
     TooLong {
         /// Its length in bytes.
         bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Pattern and text together would take too long.
+    TooMuchWork {
+        /// Bytes of the pattern times bytes of the text.
+        work: usize,
         /// The limit.
         limit: usize,
     },
@@ -51,6 +60,11 @@ impl std::fmt::Display for TextFault {
             Self::TooLong { bytes, limit } => {
                 write!(out, "a text of {bytes} bytes, over the limit of {limit}")
             }
+            Self::TooMuchWork { work, limit } => write!(
+                out,
+                "pattern times text is {work} bytes squared, over the limit of {limit}; write \
+                 smaller repeats"
+            ),
             Self::LineTerminator => out.write_str(
                 "`^` or `$` with the flag m on a text with CR, U+2028 or U+2029 is not supported \
                  yet; split the text into lines",
@@ -86,6 +100,7 @@ impl Pattern {
         let config = Config::new()
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)
+            .hybrid_cache_capacity(1 << 20)
             .nfa_size_limit(Some(limits.pattern_bytes));
         let regex = Regex::builder().configure(config).build_from_hir(&lowered.hir);
         let regex = regex.map_err(|_| {
@@ -94,8 +109,12 @@ impl Pattern {
                 limits.pattern_bytes
             ))
         })?;
+        // What is compiled so far; tables that grow while matching are bounded on their own.
+        let memory = regex.memory_usage();
         Ok(Self {
             regex,
+            memory,
+            work: limits.pattern_work,
             sticky: flags.sticky,
             line_assertions: lowered.line_assertions,
             text_bytes: limits.text_bytes,
@@ -112,6 +131,10 @@ impl Pattern {
     pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
         if text.len() > self.text_bytes {
             return Err(TextFault::TooLong { bytes: text.len(), limit: self.text_bytes });
+        }
+        let work = self.memory.saturating_mul(text.len());
+        if work > self.work {
+            return Err(TextFault::TooMuchWork { work, limit: self.work });
         }
         if self.line_assertions && has_other_line_terminator(text) {
             return Err(TextFault::LineTerminator);
@@ -134,7 +157,7 @@ impl Pattern {
 
     /// Heap memory of the compiled form, in bytes.
     pub fn memory(&self) -> usize {
-        self.regex.memory_usage()
+        self.memory
     }
 }
 

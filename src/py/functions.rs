@@ -46,7 +46,8 @@ pub(super) fn digest(value: &Bound<'_, PyAny>, length: usize) -> PyResult<String
 #[pyfunction]
 #[pyo3(signature = (value, length = 64))]
 pub(super) fn fingerprint(value: &Bound<'_, PyAny>, length: usize) -> PyResult<String> {
-    let depth = Limits::DEFAULT.depth;
+    // A spec stands a few levels down in what is told apart.
+    let depth = Limits::DEEPEST + 8;
     with_node!(value, &[], |node| forms::fingerprint(&node, depth, length)
         .map_err(|fault| not_a_value(value.py(), "value", &node, &fault)))
 }

@@ -61,9 +61,15 @@ impl<'a, 'py> Kind<'a, 'py> {
     fn foreign(object: &'a Bound<'py, PyAny>) -> PyResult<Self> {
         let py = object.py();
         if object.is_instance(named_type(py, &ENUM, "enum", "Enum")?)? {
-            let value = generic_attribute(object, "_value_")?;
-            let nested = value.is_instance(named_type(py, &ENUM, "enum", "Enum")?)?;
-            return Ok(if nested { Self::Opaque } else { Self::Member(value) });
+            let mut value = generic_attribute(object, "_value_")?;
+            // A member of one enum may be the value of another; a few steps are enough for any.
+            for _ in 0..8 {
+                if !value.is_instance(named_type(py, &ENUM, "enum", "Enum")?)? {
+                    return Ok(Self::Member(value));
+                }
+                value = generic_attribute(&value, "_value_")?;
+            }
+            return Ok(Self::Opaque);
         }
         if let Ok(text) = object.cast::<PyString>() {
             return Ok(Self::Text(text));

@@ -105,7 +105,15 @@ impl<'py, 'c> PyNode<'py, 'c> {
                 Some(index) if index < sequence.len()? => missing_is_none(sequence.get_item(index)),
                 _ => Ok(None),
             },
-            Kind::Mapping(mapping) => missing_is_none(mapping.get_item(self.key(step)?)),
+            // Asked first, so that a `__missing__` is not run for a key that is not there.
+            Kind::Mapping(mapping) => {
+                let key = self.key(step)?;
+                if mapping.contains(&key)? {
+                    missing_is_none(mapping.get_item(key))
+                } else {
+                    Ok(None)
+                }
+            }
             Kind::Fields(fields) => fields.get_item(self.key(step)?),
             Kind::Member(value) => self.next(value).child_of(step),
             _ => Ok(None),
@@ -196,14 +204,32 @@ impl Node for PyNode<'_, '_> {
     }
 
     fn any_item(&self, visit: &mut dyn FnMut(Self) -> Read<bool>) -> Read<bool> {
-        let mut index = 0;
-        while let Some(item) = self.read(self.item_at(index))? {
+        // The length at the start: a list that grows while it is read still has an end.
+        let length = self.length()?;
+        if let Ok(Kind::Sequence(sequence)) = Kind::of(&self.object) {
+            let items = self.read(sequence.try_iter())?;
+            for item in items.take(length) {
+                if visit(self.next(self.read(item)?))? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        for index in 0..length {
+            let Some(item) = self.read(self.item_at(index))? else { break };
             if visit(self.next(item))? {
                 return Ok(true);
             }
-            index += 1;
         }
         Ok(false)
+    }
+
+    fn foreign_key(&self) -> Read<Option<Box<str>>> {
+        let named = |(name, _)| match name {
+            MemberName::Other(kind) => Some(kind),
+            MemberName::Text(_) => None,
+        };
+        Ok(self.members(usize::MAX)?.into_iter().find_map(named))
     }
 
     fn members(&self, limit: usize) -> Read<Vec<(MemberName, Self)>> {

@@ -52,7 +52,7 @@ pub(super) fn not_a_value<N: Node>(
 ) -> PyErr {
     let found = NotAValue::here(fault.found.clone());
     let code = match fault.found {
-        Found::TooDeep(_) => Code::OverLimit,
+        Found::TooDeep(_) | Found::TooMany(_) => Code::OverLimit,
         _ => Code::NotJson,
     };
     let value = Some(preview(node, REPORT));

@@ -9,7 +9,7 @@ use super::with_node;
 use crate::error::{Code, Problem, did_you_mean};
 use crate::limits::Limits;
 use crate::preview::{REPORT, preview};
-use crate::ruleset::{self, Compiled, First, Shape, Verdict};
+use crate::ruleset::{self, CheckResult, Compiled, First, RuleReport, Shape, Verdict};
 
 /// N condition lists, compiled.
 #[pyclass(module = "interlock._core", frozen)]
@@ -128,25 +128,33 @@ impl RuleSet {
         Ok(code(with_node!(value, &self.keys, |node| self.set.verdict(rule, &node, either))))
     }
 
-    /// Every check of one list: path, op, ok, undetermined, actual, expected, reason.
-    #[pyo3(signature = (value, rule = 0))]
-    fn report<'py>(&self, value: &Bound<'py, PyAny>, rule: usize) -> PyResult<Vec<ResultRow<'py>>> {
+    /// Lists from `start` to before `end`: what each says, and every check of it: path, op, ok,
+    /// undetermined, actual, expected, reason.
+    #[pyo3(signature = (value, start = 0, end = 1))]
+    fn reports<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        start: usize,
+        end: usize,
+    ) -> PyResult<Vec<(i8, Vec<ResultRow<'py>>)>> {
         let py = value.py();
-        let report = with_node!(value, &self.keys, |node| self.set.report(rule, &node));
-        let results = report.results.into_iter();
-        results
-            .map(|result| {
-                Ok((
-                    to_python_text(py, &result.path)?,
-                    result.op,
-                    result.ok,
-                    result.undetermined,
-                    result.actual,
-                    result.expected,
-                    to_python_text(py, &result.reason)?,
-                ))
-            })
-            .collect()
+        let reports = with_node!(value, &self.keys, |node| self.set.reports(start..end, &node));
+        let row = |result: CheckResult| -> PyResult<ResultRow<'py>> {
+            Ok((
+                to_python_text(py, &result.path)?,
+                result.op,
+                result.ok,
+                result.undetermined,
+                result.actual,
+                result.expected,
+                to_python_text(py, &result.reason)?,
+            ))
+        };
+        let rows = |report: RuleReport| {
+            let results: PyResult<_> = report.results.into_iter().map(row).collect();
+            Ok((code(report.verdict), results?))
+        };
+        reports.into_iter().map(rows).collect()
     }
 
     /// How many checks a list has, and whether one of them is enough.

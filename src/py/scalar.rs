@@ -1,9 +1,11 @@
 //! Text and numbers of Python as the core reads them.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyInt, PyString};
 
 use super::kind::{DECIMAL, named_type};
+use crate::limits::Limits;
 use crate::value::number::Decimal;
 use crate::value::text::{code_points, from_points};
 use crate::value::{Number, Text};
@@ -31,20 +33,34 @@ pub(super) fn int_number(int: &Bound<'_, PyAny>) -> PyResult<Number> {
     if let Ok(small) = int.extract::<i64>() {
         return Ok(Number::Int(small));
     }
-    // `str(int)` has a length limit and quadratic cost; a `Decimal` of it has neither.
-    let decimal = named_type(int.py(), &DECIMAL, "decimal", "Decimal")?.call1((int,))?;
+    let py = int.py();
+    let bits: usize = py.get_type::<PyInt>().call_method1("bit_length", (int,))?.extract()?;
+    // A digit is more than 3.3 bits.
+    if bits / 10 * 3 > Limits::DIGITS {
+        let message = format!("an integer of more than {} digits", Limits::DIGITS);
+        return Err(PyValueError::new_err(message));
+    }
+    // `str(int)` has a lower limit of its own; a `Decimal` of it has none.
+    let decimal = named_type(py, &DECIMAL, "decimal", "Decimal")?.call1((int,))?;
     decimal_number(&decimal)
 }
 
 pub(super) fn decimal_number(decimal: &Bound<'_, PyAny>) -> PyResult<Number> {
-    let text = decimal.str()?;
-    let text = text.to_str()?;
+    // The text that `Decimal` itself gives: a subclass may show something else.
+    let class = named_type(decimal.py(), &DECIMAL, "decimal", "Decimal")?;
+    let text = class.call_method1("__str__", (decimal,))?;
+    let text = text.cast::<PyString>()?.to_str()?;
     if let Some(exact) = Decimal::parse(text) {
         return Ok(Number::Exact(exact));
     }
-    let infinite = text.ends_with("Infinity");
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
-    Ok(Number::Float(if infinite { sign * f64::INFINITY } else { f64::NAN }))
+    if text.ends_with("Infinity") {
+        Ok(Number::Float(sign * f64::INFINITY))
+    } else if text.contains("NaN") {
+        Ok(Number::Float(f64::NAN))
+    } else {
+        Err(PyValueError::new_err("a Decimal that cannot be read"))
+    }
 }
 
 /// `module.Name`, without the module where it is built in.

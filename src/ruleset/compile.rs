@@ -41,7 +41,7 @@ impl RuleSet {
 }
 
 fn build(sources: Vec<RuleSource>, problems: Vec<Problem>, limits: &Limits) -> Compiled {
-    let mut builder = Builder::new(limits);
+    let mut builder = Builder::new(*limits);
     for source in sources {
         builder.rule(source);
     }
@@ -52,16 +52,17 @@ fn build(sources: Vec<RuleSource>, problems: Vec<Problem>, limits: &Limits) -> C
 /// What makes two checks ask the same: place, op, operand and flags.
 type PredicateKey = (usize, Op, String, Box<[u8]>);
 
-struct Builder<'a> {
-    limits: &'a Limits,
+struct Builder {
+    /// The limits; what all patterns may take together shrinks as they are compiled.
+    limits: Limits,
     set: RuleSet,
     faults: Vec<Problem>,
     places: BTreeMap<(usize, Segment), usize>,
     predicates: BTreeMap<PredicateKey, usize>,
 }
 
-impl<'a> Builder<'a> {
-    fn new(limits: &'a Limits) -> Self {
+impl Builder {
+    fn new(limits: Limits) -> Self {
         let root = Place { parent: 0, depth: 0, segment: None };
         let set = RuleSet {
             places: vec![root],
@@ -84,7 +85,13 @@ impl<'a> Builder<'a> {
     }
 
     fn check(&mut self, check: Check, field: &str) {
-        let (test, fault) = Test::prepare(&check, self.limits);
+        let (test, fault) = Test::prepare(&check, &self.limits);
+        if let Test::Matches(pattern) = &test {
+            // What is left for the patterns that follow; a pattern at a time is bounded by it too.
+            self.limits.patterns_bytes =
+                self.limits.patterns_bytes.saturating_sub(pattern.memory());
+            self.limits.pattern_bytes = self.limits.pattern_bytes.min(self.limits.patterns_bytes);
+        }
         if let Some(fault) = fault {
             let value = match fault.field {
                 "flags" => check.flags.as_deref().map(|flags| quote(flags, REPORT)),
@@ -93,7 +100,7 @@ impl<'a> Builder<'a> {
             let place = format!("{field}.{}", fault.field);
             self.faults.push(Problem::new(fault.code, place, value, fault.message));
         }
-        match Path::parse(&check.path, self.limits) {
+        match Path::parse(&check.path, &self.limits) {
             Ok(path) => {
                 let place = self.place(&path);
                 let predicate = self.predicate(place, &check, test);

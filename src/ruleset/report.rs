@@ -1,7 +1,9 @@
 //! Everything about one condition list and one record: each check, what it saw, and why.
 
+use std::ops::Range;
+
 use super::RuleSet;
-use super::walk::{Run, Slot};
+use super::walk::{Run, Slot, Verdict};
 use crate::check::{Answer, reason};
 use crate::path::Resolved;
 use crate::preview::{REPORT, preview};
@@ -26,27 +28,40 @@ pub struct CheckResult {
     pub reason: Box<[u8]>,
 }
 
+impl CheckResult {
+    fn verdict(&self) -> Verdict {
+        match (self.ok, self.undetermined) {
+            (true, _) => Verdict::Pass,
+            (false, true) => Verdict::Undetermined,
+            (false, false) => Verdict::Fail,
+        }
+    }
+}
+
 /// All checks of one condition list, in order; none is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleReport {
-    /// Whether one check is enough.
-    pub any: bool,
+    /// What the list says.
+    pub verdict: Verdict,
     /// The checks.
     pub results: Vec<CheckResult>,
 }
 
 impl RuleSet {
-    /// Evaluates every check of a list, with previews and reasons.
-    pub fn report<N: Node>(&self, rule: usize, record: &N) -> RuleReport {
-        let Some(rule) = self.rules.get(rule) else {
-            return RuleReport { any: false, results: Vec::new() };
-        };
+    /// Evaluates every check of some of the lists, with previews and reasons.
+    pub fn reports<N: Node>(&self, rules: Range<usize>, record: &N) -> Vec<RuleReport> {
         let mut run = Run::new(self, record);
+        let rules = rules.start..rules.end.min(self.rules.len());
+        rules.filter_map(|rule| self.rule_report(&mut run, rule)).collect()
+    }
+
+    fn rule_report<N: Node>(&self, run: &mut Run<'_, N>, rule: usize) -> Option<RuleReport> {
+        let rule = self.rules.get(rule)?;
         let members = rule.start..rule.end;
-        RuleReport {
-            any: rule.any,
-            results: members.filter_map(|member| self.check_result(&mut run, member)).collect(),
-        }
+        let results: Vec<CheckResult> =
+            members.filter_map(|member| self.check_result(run, member)).collect();
+        let said = results.iter().map(CheckResult::verdict);
+        Some(RuleReport { verdict: Verdict::of_list(said, rule.any), results })
     }
 
     fn check_result<N: Node>(&self, run: &mut Run<'_, N>, member: usize) -> Option<CheckResult> {

@@ -18,6 +18,24 @@ pub enum Verdict {
     Undetermined,
 }
 
+impl Verdict {
+    /// What a list says whose checks say this. `all`: a failed check decides, else an undetermined
+    /// one leaves it open. `any`: a passed check decides, else likewise. Checks after a decisive one
+    /// are not asked.
+    pub(super) fn of_list(checks: impl Iterator<Item = Self>, any: bool) -> Self {
+        let (decisive, otherwise) =
+            if any { (Self::Pass, Self::Fail) } else { (Self::Fail, Self::Pass) };
+        let mut open = false;
+        for verdict in checks {
+            if verdict == decisive {
+                return decisive;
+            }
+            open |= verdict == Self::Undetermined;
+        }
+        if open { Self::Undetermined } else { otherwise }
+    }
+}
+
 /// The first list in order that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
@@ -81,20 +99,9 @@ impl<'s, N: Node> Run<'s, N> {
         Self { set, slots, memos: smallvec![None; set.memos] }
     }
 
-    /// `all`: a failed check decides, else an undetermined one leaves it open. `any`: a passed
-    /// check decides, else likewise.
     fn rule(&mut self, rule: &Rule, any: bool) -> Verdict {
-        let (decisive, otherwise) =
-            if any { (Verdict::Pass, Verdict::Fail) } else { (Verdict::Fail, Verdict::Pass) };
-        let mut open = false;
-        for member in self.set.checks.get(rule.start..rule.end).unwrap_or_default() {
-            let verdict = self.predicate(member.predicate);
-            if verdict == decisive {
-                return decisive;
-            }
-            open |= verdict == Verdict::Undetermined;
-        }
-        if open { Verdict::Undetermined } else { otherwise }
+        let members = self.set.checks.get(rule.start..rule.end).unwrap_or_default();
+        Verdict::of_list(members.iter().map(|member| self.predicate(member.predicate)), any)
     }
 
     fn predicate(&mut self, predicate: usize) -> Verdict {

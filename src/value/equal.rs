@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MemberName, Node, Read, Step, Value, View};
+use super::{MemberName, Node, Read, Step, Unreadable, Value, View};
 
 /// Whether a value equals an operand: same kind, same members, key order irrelevant.
 ///
@@ -37,7 +37,7 @@ pub fn equals_seen<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<
         }
         (View::Object, Value::Object(members)) => {
             if node.length()? != members.len() {
-                return Ok(false);
+                return differs(node);
             }
             if members.len() > FEW {
                 return equal_members(node, members);
@@ -45,13 +45,23 @@ pub fn equals_seen<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<
             for (name, member) in members {
                 match node.child(&Step::key(name))? {
                     Some(child) if equals(&child, member)? => {}
-                    _ => return Ok(false),
+                    Some(_) => return Ok(false),
+                    None => return differs(node),
                 }
             }
             true
         }
+        (View::Opaque(kind), _) => return Err(Unreadable::foreign(kind)),
         _ => false,
     })
+}
+
+/// Not equal, unless the object is no JSON value in the first place.
+fn differs<N: Node>(node: &N) -> Read<bool> {
+    match node.foreign_key()? {
+        Some(kind) => Err(Unreadable::foreign(&format!("a key of type {kind}"))),
+        None => Ok(false),
+    }
 }
 
 /// Up to here looking each name up is cheaper than sorting them.
@@ -63,7 +73,7 @@ fn equal_members<N: Node>(node: &N, members: &[(Box<[u8]>, Value)]) -> Read<bool
     let mut wanted: BTreeMap<&[u8], &Value> =
         members.iter().map(|(name, value)| (&**name, value)).collect();
     for (name, child) in node.members(usize::MAX)? {
-        let MemberName::Text(name) = name else { return Ok(false) };
+        let MemberName::Text(name) = name else { return differs(node) };
         match wanted.remove(&*name) {
             Some(member) if equals(&child, member)? => {}
             _ => return Ok(false),

@@ -22,12 +22,20 @@ pub type Read<T> = Result<T, Box<Unreadable>>;
 pub struct Unreadable {
     /// One line for a person.
     pub reason: String,
+    /// Whether it is no JSON value at all: a check that reaches it does not hold. Else it could not
+    /// be looked at, and the check is undetermined.
+    pub foreign: bool,
 }
 
 impl Unreadable {
     /// Wraps a reason.
     pub fn new(reason: impl Into<String>) -> Box<Self> {
-        Box::new(Self { reason: reason.into() })
+        Box::new(Self { reason: reason.into(), foreign: false })
+    }
+
+    /// Something that is no JSON value.
+    pub fn foreign(what: &str) -> Box<Self> {
+        Box::new(Self { reason: format!("{what} is not a JSON value"), foreign: true })
     }
 }
 
@@ -118,6 +126,14 @@ pub trait Node: Clone {
     /// # Errors
     /// [`Unreadable`] when a foreign object raises, or what `visit` gives.
     fn any_item(&self, visit: &mut dyn FnMut(Self) -> Read<bool>) -> Read<bool>;
+
+    /// The type of a key that is no text, if an object has one.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when a foreign object raises.
+    fn foreign_key(&self) -> Read<Option<Box<str>>> {
+        Ok(None)
+    }
 
     /// At most `limit` members of an object in its own order. For previews and whole reads.
     ///

@@ -53,7 +53,8 @@ impl Number {
     pub fn is_integer(&self) -> bool {
         match self {
             Self::Int(_) => true,
-            Self::Float(float) => float.is_finite() && float.fract().abs() < f64::MIN_POSITIVE,
+            // Bits but for the sign: a fraction of either zero is none.
+            Self::Float(float) => float.is_finite() && float.fract().to_bits() << 1 == 0,
             Self::Exact(decimal) => decimal.is_integer(),
         }
     }

@@ -1,6 +1,7 @@
 //! A value of our own: operands, and plain copies of what a caller hands over.
 
 use super::{MemberName, Node, Number, Read, Step, Text, View};
+use crate::limits::Limits;
 
 /// A JSON value that owns its parts. Nesting is bounded when it is read.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub enum Found {
     Key(Box<str>),
     /// Nesting beyond the limit, which also catches a value that contains itself.
     TooDeep(usize),
+    /// More values than the limit.
+    TooMany(usize),
     /// The object raised while it was read.
     Raised(String),
 }
@@ -47,6 +50,7 @@ impl std::fmt::Display for NotAValue {
             Found::Type(name) => write!(out, "{name} is not a JSON value")?,
             Found::Key(name) => write!(out, "a key of type {name}; keys must be strings")?,
             Found::TooDeep(limit) => write!(out, "nested deeper than the limit of {limit}")?,
+            Found::TooMany(limit) => write!(out, "more values than the limit of {limit}")?,
             Found::Raised(reason) => write!(out, "could not be read: {reason}")?,
         }
         if self.at.is_empty() { Ok(()) } else { write!(out, " (at {})", self.below("")) }
@@ -59,7 +63,8 @@ impl Value {
     /// # Errors
     /// [`NotAValue`] naming the first place that JSON cannot hold, or nesting beyond `depth`.
     pub fn copy<N: Node>(node: &N, depth: usize) -> Result<Self, NotAValue> {
-        copy(node, depth, depth)
+        let mut left = Limits::NODES;
+        copy(node, depth, depth, &mut left)
     }
 
     /// Where a NaN or an infinity stands in it, which JSON cannot write.
@@ -87,7 +92,13 @@ impl Value {
     }
 }
 
-fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue> {
+fn copy<N: Node>(
+    node: &N,
+    left: usize,
+    depth: usize,
+    nodes: &mut usize,
+) -> Result<Value, NotAValue> {
+    *nodes = nodes.checked_sub(1).ok_or_else(|| NotAValue::here(Found::TooMany(Limits::NODES)))?;
     let raised = |fault: Box<super::Unreadable>| NotAValue::here(Found::Raised(fault.reason));
     let view = node.view().map_err(raised)?;
     if left == 0 && matches!(view, View::Array | View::Object) {
@@ -104,7 +115,7 @@ fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue
             let mut items = Vec::new();
             let mut fault = None;
             node.any_item(&mut |item| {
-                match copy(&item, below, depth) {
+                match copy(&item, below, depth, nodes) {
                     Ok(item) => items.push(item),
                     Err(found) => fault = Some(found.under(format!("[{}]", items.len()))),
                 }
@@ -123,8 +134,8 @@ fn copy<N: Node>(node: &N, left: usize, depth: usize) -> Result<Value, NotAValue
                     MemberName::Text(name) => name,
                     MemberName::Other(kind) => return Err(NotAValue::here(Found::Key(kind))),
                 };
-                let value =
-                    copy(&member, below, depth).map_err(|fault| fault.under(field_name(&name)))?;
+                let value = copy(&member, below, depth, nodes)
+                    .map_err(|fault| fault.under(field_name(&name)))?;
                 members.push((name, value));
             }
             Value::Object(members.into())

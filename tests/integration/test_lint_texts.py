@@ -109,7 +109,7 @@ def test_nesting_over_the_limit_names_the_limit(tmp_path: Path) -> None:
     in_json = said_of(tmp_path / "spec.json", f'{{"tool": "Branch", "arms": {nested}}}')
     assert ["spec/over-limit"] * 2 == [in_yaml["code"], in_json["code"]]
     assert "nested too deep" in in_yaml["message"]
-    assert "limit of 500" in in_json["message"]
+    assert "limit of 200" in in_json["message"]
 
 
 @pytest.mark.parametrize(

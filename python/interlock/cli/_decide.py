@@ -76,7 +76,9 @@ class Run:
         try:
             if len(line) > _LINE_LIMIT:
                 return self._failed(number, f"longer than the limit of {_LINE_LIMIT} bytes")
-            result = cast("Outcome", decide(self._compiled, Json(line), verbose=self._explain))
+            result = cast(
+                "Outcome", decide(self._compiled, Json(line.rstrip()), verbose=self._explain)
+            )
         except InterlockError as error:
             return self._failed(number, _in_line(error))
         self.counts[result.outcome] += 1

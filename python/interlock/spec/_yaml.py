@@ -18,7 +18,7 @@ from ruamel.yaml.events import AliasEvent
 from ruamel.yaml.reader import ReaderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["Fault", "place", "read", "tree"]
 
@@ -53,8 +53,21 @@ class _Constructor(SafeConstructor):
             message = f"a value that its tag does not allow: {error}"
             raise ConstructorError(None, None, message, node.start_mark) from None
 
+    def construct_yaml_int(self, node: Any) -> Any:
+        return self._unless_spaced(node, super().construct_yaml_int)
+
+    def construct_yaml_float(self, node: Any) -> Any:
+        return self._unless_spaced(node, super().construct_yaml_float)
+
+    def _unless_spaced(self, node: Any, read: Callable[[Any], Any]) -> Any:
+        """Leave `1_000` the text it is in YAML 1.2."""
+        text = self.construct_scalar(node)
+        return text if isinstance(text, str) and "_" in text else read(node)
+
 
 _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
+_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
+_Constructor.add_constructor("tag:yaml.org,2002:float", _Constructor.construct_yaml_float)
 
 
 def read(text: str) -> object:

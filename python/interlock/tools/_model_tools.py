@@ -57,9 +57,9 @@ def call(
     Raises:
         InputInvalid: With every fault of the input.
     """
-    tool = TOOLS.get(name)
+    tool = next((tool for known, tool in TOOLS.items() if known == name), None)
     if tool is None:
-        near = _core.nearest(name, list(TOOLS))
+        near = _core.nearest(str(name), list(TOOLS))
         hint = f'; did you mean "{near}"?' if near else ""
         message = f"no tool of that name{hint} (known: {', '.join(TOOLS)})"
         raise _invalid([Problem("spec/unknown-choice", "name", _core.preview(name), message)])

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock._wire import WireForm
-from interlock.conditions import CheckReport, read_report
+from interlock.conditions import CheckReport, read_reports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from interlock.typing import JSON
 
 __all__ = ["RuleReport", "rule_reports", "undecided"]
@@ -55,14 +53,12 @@ class RuleReport(WireForm):
 
 
 def rule_reports(
-    rules: _core.RuleSet, value: object, chosen: Iterable[int]
-) -> Iterator[RuleReport]:
-    """Say how each chosen list of a set fared; none of its checks is skipped."""
+    rules: _core.RuleSet, value: object, start: int, end: int
+) -> tuple[RuleReport, ...]:
+    """Say how the lists from `start` to before `end` fared; none of their checks is skipped."""
     names = rules.names()
-    for index in chosen:
-        report = read_report(rules, value, index)
-        verdict = rules.verdict(value, index)
-        yield RuleReport(
+    return tuple(
+        RuleReport(
             name=names[index] or "",
             index=index,
             ok=verdict > 0,
@@ -71,6 +67,8 @@ def rule_reports(
             reason="" if verdict > 0 else _first_reason(report, undetermined=verdict < 0),
             undetermined=verdict < 0,
         )
+        for index, (verdict, report) in enumerate(read_reports(rules, value, start, end), start)
+    )
 
 
 def _first_reason(report: CheckReport, *, undetermined: bool) -> str:
@@ -81,5 +79,5 @@ def _first_reason(report: CheckReport, *, undetermined: bool) -> str:
 
 def undecided(rules: _core.RuleSet, value: object, index: int) -> str:
     """Name an undecided list and say why."""
-    report = next(rule_reports(rules, value, (index,)))
+    (report,) = rule_reports(rules, value, index, index + 1)
     return f"{_core.preview(report.name)}: {report.reason}"

@@ -68,7 +68,7 @@ class BranchResult(WireForm):
             "fallback": self.fallback,
         }
         if self.has_result:
-            wire["result"] = self.result
+            wire["result"] = _core.plain(self.result)
         if self.evaluated is not None:
             wire["evaluated"] = [arm.to_dict() for arm in self.evaluated]
         if self.undetermined is not None:
@@ -182,15 +182,15 @@ class Branch(CompiledSpec):
         if verbose:
             # Up to the arm that ended the search; all of them on a miss.
             ended = {-1: len(self._answers) - 1}.get(first, max(first, -2 - first))
-            evaluated = tuple(rule_reports(self._rules, value, range(ended + 1)))
+            evaluated = rule_reports(self._rules, value, 0, ended + 1)
             answer = replace(answer, evaluated=evaluated)
         if isinstance(answer.result, (dict, list)):
             answer = replace(answer, result=_core.plain(answer.result))
         return answer
 
-    def decide_many(self, values: Iterable[object]) -> list[BranchResult]:
+    def decide_many(self, records: Iterable[object]) -> list[BranchResult]:
         """Decide each record, in order."""
-        return [self.decide(value) for value in values]
+        return [self.decide(record) for record in records]
 
 
 def branch(

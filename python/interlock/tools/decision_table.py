@@ -83,7 +83,7 @@ class TableResult(WireForm):
             "policy": self.policy,
             "version": self.version,
             "matchedIds": list(self.matched_ids),
-            "outputs": self.outputs,
+            "outputs": _core.plain(self.outputs),
             "fallback": self.fallback,
             "conflict": self.conflict,
             "tableHash": self.table_hash,
@@ -217,16 +217,16 @@ class DecisionTable(CompiledSpec):
         """
         answer = self._first(value) if self._miss.policy == "first" else self._ranked(value)
         if verbose:
-            evaluated = tuple(rule_reports(self._rules, value, range(len(self._rules))))
+            evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
         if isinstance(answer.outputs, (dict, list)):
             # The caller may change what it gets; the compiled rows stay as they are.
             answer = replace(answer, outputs=_core.plain(answer.outputs))
         return answer
 
-    def decide_many(self, values: Iterable[object]) -> list[TableResult]:
+    def decide_many(self, records: Iterable[object]) -> list[TableResult]:
         """Decide each record, in order."""
-        return [self.decide(value) for value in values]
+        return [self.decide(record) for record in records]
 
     def _first(self, value: object) -> TableResult:
         first = self._rules.first(value)

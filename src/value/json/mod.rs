@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use reader::Reader;
 
+use crate::limits::Limits;
+
 use super::{MemberName, Node, Number, Read, Step, Text, Unreadable, View};
 
 /// A parsed JSON document: its text, and a tape of what stands where.
@@ -46,10 +48,11 @@ enum Entry {
         count: usize,
         next: usize,
     },
-    /// As an array, each member a name entry and a value.
+    /// As an array, each member a name entry and a value; whether a name stands twice.
     Object {
         count: usize,
         next: usize,
+        repeats: bool,
     },
 }
 
@@ -61,6 +64,9 @@ pub struct JsonFault {
     /// One line for a person.
     pub message: &'static str,
 }
+
+/// Up to here comparing names pair by pair is cheaper than sorting them.
+const FEW: usize = 12;
 
 /// What is said of bytes that are not UTF-8.
 pub const INVALID_UTF8: &str = "invalid UTF-8";
@@ -90,7 +96,22 @@ impl Document {
         let mut reader = Reader::new(text);
         reader.document()?;
         let Reader { decoded, tape, .. } = reader;
-        Ok(Self { input: text.into(), decoded, tape })
+        let mut document = Self { input: text.into(), decoded, tape };
+        document.mark_repeats();
+        Ok(document)
+    }
+
+    /// Notes which objects have a name twice, so that all others are read as they stand.
+    fn mark_repeats(&mut self) {
+        for at in 0..self.tape.len() {
+            if let Entry::Object { count, next, .. } = self.entry(at)
+                && count > 1
+                && self.root().part(at).has_repeats(count)
+                && let Some(entry) = self.tape.get_mut(at)
+            {
+                *entry = Entry::Object { count, next, repeats: true };
+            }
+        }
     }
 
     /// The value itself.
@@ -174,6 +195,18 @@ impl<'d> JsonNode<'d> {
         members
     }
 
+    /// Whether a name stands twice in this object.
+    fn has_repeats(self, count: usize) -> bool {
+        if count <= FEW {
+            let names = || self.raw_members().map(|(name, _)| name);
+            return names()
+                .enumerate()
+                .any(|(at, name)| names().take(at).any(|other| other == name));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        !self.raw_members().all(|(name, _)| seen.insert(name))
+    }
+
     /// The first name that stands twice in one object, anywhere in the value, and its offset.
     pub fn repeated_name(self) -> Option<(&'d [u8], usize)> {
         (self.at..self.document.after(self.at)).map(|at| self.part(at)).find_map(|node| {
@@ -192,6 +225,12 @@ impl Node for JsonNode<'_> {
             Entry::False => View::Boolean(false),
             Entry::Number { start, end } => {
                 let token = self.document.input.get(start..end).unwrap_or_default();
+                if token.len() > Limits::DIGITS
+                    && token.bytes().all(|b| b != b'.' && b | 32 != b'e')
+                {
+                    let message = format!("an integer of more than {} digits", Limits::DIGITS);
+                    return Err(Unreadable::new(message));
+                }
                 match Number::from_json(token) {
                     Some(number) => View::Number(number),
                     None => return Err(Unreadable::new("a number that cannot be read")),
@@ -222,7 +261,7 @@ impl Node for JsonNode<'_> {
 
     fn length(&self) -> Read<usize> {
         Ok(match self.document.entry(self.at) {
-            Entry::Object { count, .. } if count > 1 => self.distinct_members().len(),
+            Entry::Object { repeats: true, .. } => self.distinct_members().len(),
             Entry::Array { count, .. } | Entry::Object { count, .. } => count,
             _ => 0,
         })
@@ -243,11 +282,12 @@ impl Node for JsonNode<'_> {
     }
 
     fn members(&self, limit: usize) -> Read<Vec<(MemberName, Self)>> {
-        Ok(self
-            .distinct_members()
-            .into_iter()
-            .take(limit)
-            .map(|(name, value)| (MemberName::Text(name.into()), value))
-            .collect())
+        let named = |(name, value): (&[u8], Self)| (MemberName::Text(name.into()), value);
+        Ok(match self.document.entry(self.at) {
+            Entry::Object { repeats: true, .. } => {
+                self.distinct_members().into_iter().take(limit).map(named).collect()
+            }
+            _ => self.raw_members().take(limit).map(named).collect(),
+        })
     }
 }

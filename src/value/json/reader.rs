@@ -47,12 +47,12 @@ impl<'a> Reader<'a> {
 
     fn object_part(&mut self, container: usize, count: usize) -> Result<(), JsonFault> {
         if self.take(b'}') {
-            return self.close(Entry::Object { count, next: self.tape.len() });
+            return self.close(Entry::Object { count, next: self.tape.len(), repeats: false });
         }
         if count > 0 && !self.take(b',') {
             return Err(self.fault("expected `,` or `}`"));
         }
-        self.count(container, Entry::Object { count: count + 1, next: 0 });
+        self.count(container, Entry::Object { count: count + 1, next: 0, repeats: false });
         self.blank();
         if !self.take(b'"') {
             return Err(self.fault("expected a key in double quotes"));
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             return Err(self.fault("the text ends too early"));
         };
         match first {
-            b'{' => self.begin(Entry::Object { count: 0, next: 0 }),
+            b'{' => self.begin(Entry::Object { count: 0, next: 0, repeats: false }),
             b'[' => self.begin(Entry::Array { count: 0, next: 0 }),
             b'"' => {
                 self.at += 1;

@@ -35,14 +35,19 @@ pub(super) fn int_number(int: &Bound<'_, PyAny>) -> PyResult<Number> {
     }
     let py = int.py();
     let bits: usize = py.get_type::<PyInt>().call_method1("bit_length", (int,))?.extract()?;
-    // A digit is more than 3.3 bits.
-    if bits / 10 * 3 > Limits::DIGITS {
-        let message = format!("an integer of more than {} digits", Limits::DIGITS);
-        return Err(PyValueError::new_err(message));
+    let too_long = || {
+        PyValueError::new_err(format!("an integer of more than {} digits", Limits::DIGITS))
+    };
+    // A digit is less than four bits: this is decided before anything is converted.
+    if bits > 4 * Limits::DIGITS {
+        return Err(too_long());
     }
     // `str(int)` has a lower limit of its own; a `Decimal` of it has none.
     let decimal = named_type(py, &DECIMAL, "decimal", "Decimal")?.call1((int,))?;
-    decimal_number(&decimal)
+    match decimal_number(&decimal)? {
+        Number::Exact(exact) if exact.places() > Limits::DIGITS => Err(too_long()),
+        number => Ok(number),
+    }
 }
 
 pub(super) fn decimal_number(decimal: &Bound<'_, PyAny>) -> PyResult<Number> {

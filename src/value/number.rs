@@ -158,6 +158,11 @@ impl Decimal {
         Some(Self { negative, digits: kept.into(), exponent: places.checked_add(shift)? })
     }
 
+    /// Digits before the point of a number of at least one.
+    pub fn places(&self) -> usize {
+        usize::try_from(self.exponent).unwrap_or(0)
+    }
+
     fn is_integer(&self) -> bool {
         i64::try_from(self.digits.len()).is_ok_and(|count| self.exponent >= count)
             || self.digits.is_empty()

@@ -60,5 +60,7 @@ def row_problems(rows: JSON) -> list[Problem]:
 def rank(priority: JSON) -> Decimal:
     """Give a priority as the decimal number it is written as: a float is its shortest text."""
     return (
-        Decimal(float.__repr__(priority)) if isinstance(priority, float) else Decimal(cast("int", priority))
+        Decimal(float.__repr__(priority))
+        if isinstance(priority, float)
+        else Decimal(cast("int", priority))
     )

@@ -39,7 +39,18 @@ pub enum Resolved<N> {
     Missing(usize),
     /// The path leads through something that is no JSON value: how many segments led to it, and
     /// the name of its type.
-    Barred(usize, Box<str>),
+    Barred(Box<(usize, Box<str>)>),
+}
+
+impl<N> Resolved<N> {
+    /// The position of the segment that led nowhere; zero where the path led somewhere.
+    pub fn stopped_at(&self) -> usize {
+        match self {
+            Self::Found(_) => 0,
+            Self::Missing(at) => *at,
+            Self::Barred(barred) => barred.0,
+        }
+    }
 }
 
 impl Segment {

@@ -26,7 +26,7 @@ pub enum Why {
     /// The path leads nowhere from this segment on.
     Missing(usize),
     /// The path leads through something of this type, which is no JSON value, after so many segments.
-    Barred(usize, Box<str>),
+    Barred(Box<(usize, Box<str>)>),
     /// The value is of a kind that the op does not take, in these words.
     Kind(&'static str),
     /// The check is broken or cannot be run; its prepared test says why.
@@ -46,7 +46,7 @@ impl Test {
     pub fn answer<N: Node>(&self, negated: bool, resolved: &Resolved<N>) -> Answer {
         match resolved {
             _ if matches!(self, Self::Broken(_)) => Answer::Fail(Why::Prepared),
-            Resolved::Barred(at, kind) => Answer::Fail(Why::Barred(*at, kind.clone())),
+            Resolved::Barred(barred) => Answer::Fail(Why::Barred(barred.clone())),
             Resolved::Missing(_) if matches!(self, Self::Exists) => held(negated),
             Resolved::Missing(at) => Answer::Fail(Why::Missing(*at)),
             // Whatever it is, it is there, as long as it is a value.

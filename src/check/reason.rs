@@ -39,7 +39,8 @@ fn explained<N: Node>(
             let missing = path.map(|path| path.prefix(*at)).unwrap_or_default();
             format!("{place}: there is nothing at {}", display(&missing))
         }
-        Why::Barred(at, kind) => {
+        Why::Barred(barred) => {
+            let (at, kind) = &**barred;
             let barred = path.map(|path| path.prefix(*at)).unwrap_or_default();
             let barred = if *at == 0 { b"value".to_vec() } else { barred };
             format!("{place}: {} holds {kind}, which is not a JSON value", display(&barred))

@@ -102,7 +102,8 @@ fn resolution<'py, N: Node>(
 ) -> PyResult<Resolution<'py>> {
     match path.resolve(root) {
         Ok(Resolved::Found(node)) => Ok((true, Some(to_python(node)?), None)),
-        Ok(Resolved::Missing(at) | Resolved::Barred(at, _)) => {
+        Ok(stopped) => {
+            let at = stopped.stopped_at();
             Ok((false, None, Some(to_python_text(py, &path.prefix(at))?)))
         }
         Err(fault) => {
@@ -118,9 +119,10 @@ fn resolution<'py, N: Node>(
 #[pyfunction]
 pub(super) fn find_format(
     text: &Bound<'_, PyString>,
-    name: &str,
+    name: &Bound<'_, PyString>,
 ) -> PyResult<Option<(&'static str, Option<bool>)>> {
-    let Some(format) = Format::named(name) else {
+    let name = text_of(name)?;
+    let Some(format) = name.as_str().and_then(Format::named) else {
         return Ok(None);
     };
     Ok(Some((format.summary(), format.accepts(text_of(text)?.as_bytes()))))

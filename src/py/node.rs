@@ -88,11 +88,14 @@ impl<'py, 'c> PyNode<'py, 'c> {
     }
 
     fn child_of(&self, step: &Step<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        // PERF: almost every step is a prepared key into a plain dict.
+        if let Ok(dict) = self.object.cast_exact::<PyDict>()
+            && let Some(prepared) = step.slot.and_then(|slot| self.context.keys.get(slot))
+        {
+            return dict.get_item(prepared.bind(dict.py()));
+        }
         match Kind::of(&self.object)? {
-            Kind::Dict(dict) => match step.slot.and_then(|slot| self.context.keys.get(slot)) {
-                Some(prepared) => dict.get_item(prepared.bind(dict.py())),
-                None => dict.get_item(self.key(step)?),
-            },
+            Kind::Dict(dict) => dict.get_item(self.key(step)?),
             Kind::List(list) => match step.index {
                 Some(index) if index < list.len() => missing_is_none(list.get_item(index)),
                 _ => Ok(None),
@@ -192,6 +195,12 @@ impl<'py, 'c> PyNode<'py, 'c> {
 
 impl Node for PyNode<'_, '_> {
     fn view(&self) -> Read<View<'_>> {
+        // PERF: most values are well-formed text.
+        if let Ok(text) = self.object.cast_exact::<PyString>()
+            && let Ok(text) = text.to_str()
+        {
+            return Ok(View::String(Text::borrowed(text)));
+        }
         self.read(self.view_of())
     }
 

@@ -35,9 +35,8 @@ pub(super) fn int_number(int: &Bound<'_, PyAny>) -> PyResult<Number> {
     }
     let py = int.py();
     let bits: usize = py.get_type::<PyInt>().call_method1("bit_length", (int,))?.extract()?;
-    let too_long = || {
-        PyValueError::new_err(format!("an integer of more than {} digits", Limits::DIGITS))
-    };
+    let too_long =
+        || PyValueError::new_err(format!("an integer of more than {} digits", Limits::DIGITS));
     // A digit is less than four bits: this is decided before anything is converted.
     if bits > 4 * Limits::DIGITS {
         return Err(too_long());

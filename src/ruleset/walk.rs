@@ -150,15 +150,13 @@ impl<'s, N: Node> Run<'s, N> {
             Slot::Known(Resolved::Found(node)) => match node.child(&segment.step(Some(place))) {
                 Ok(Some(child)) => Slot::Known(Resolved::Found(child)),
                 Ok(None) => Slot::Known(match node.view() {
-                    Ok(View::Opaque(kind)) => Resolved::Barred(entry.depth, kind),
+                    Ok(View::Opaque(kind)) => Resolved::Barred(Box::new((entry.depth, kind))),
                     _ => Resolved::Missing(entry.depth),
                 }),
                 Err(fault) => Slot::Unreadable(fault.reason.into()),
             },
             Slot::Known(Resolved::Missing(at)) => Slot::Known(Resolved::Missing(*at)),
-            Slot::Known(Resolved::Barred(at, kind)) => {
-                Slot::Known(Resolved::Barred(*at, kind.clone()))
-            }
+            Slot::Known(Resolved::Barred(barred)) => Slot::Known(Resolved::Barred(barred.clone())),
             Slot::Unreadable(reason) => Slot::Unreadable(reason.clone()),
             Slot::Unknown => Slot::Unknown,
         }

@@ -9,7 +9,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-__all__ = ["JSON", "Instant", "Limits", "Match", "Phase", "Policy", "SequenceState", "Verdict"]
+__all__ = [  # noqa: RUF022 (by code point, as every other list of names)
+    "Instant",
+    "JSON",
+    "Limits",
+    "Match",
+    "Phase",
+    "Policy",
+    "SequenceState",
+    "Verdict",
+]
 
 JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | Decimal | bool | None"
 """A value that JSON can hold, as plain Python data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,16 @@ import interlock
 from oracle import matches_expectation, missing_mentions
 
 HERE = Path(__file__).parent
-COUNTS = {"checks": 69, "paths": 42, "formats": 95, "branch": 21, "decision_table": 28}
+COUNTS = {
+    "checks": 69,
+    "paths": 42,
+    "formats": 95,
+    "branch": 21,
+    "decision_table": 28,
+    "retry_after": 68,
+    "deadline_check": 35,
+    "sequence_run": 35,
+}
 
 # A case may stand here only with the construct of the pattern dialect that is not lowered yet.
 NOT_LOWERED_YET: dict[str, str] = {}
@@ -52,6 +62,15 @@ def _answer(name: str, given: dict[str, Any], record: Callable[[object], object]
         return {**answer, "value": found.value} if found.found else answer
     if name == "formats":
         return {"valid": interlock.check_format(value, given["format"]).valid}
+    if name == "retry_after":
+        return interlock.parse_retry_after(given["retryAfter"], given.get("now")).to_dict()
+    if name == "deadline_check":
+        names = {field: re.sub("[A-Z]", lambda m: f"_{m[0].lower()}", field) for field in given}
+        return interlock.deadline_check(**{names[f]: v for f, v in given.items()}).to_dict()
+    if name == "sequence_run":
+        spec = {key: given[key] for key in ("steps", "version") if key in given}
+        rest = {key: given[key] for key in ("now", "completed", "failed") if key in given}
+        return interlock.SequenceRun.from_spec(spec).plan(record(value), **rest).to_dict()
     tool = interlock.Branch if name == "branch" else interlock.DecisionTable
     spec = {key: part for key, part in given.items() if key not in ("value", "verbose")}
     verbose = given.get("verbose", False)

@@ -39,8 +39,9 @@ DESCRIPTIONS = {
     "DecisionTable": "Decide what a table of rules says of a record, under the hit policy first, "
     "unique, priority or collect. Use it when several rules may hold at once. Not for ordered "
     "either-or choices: that is Branch.",
-    "DeadlineCheck": "Say how much is left of a deadline or a time budget, in which phase it is, and "
-    "how many more steps fit. Use it before the next step of work that has an end. Not for waiting.",
+    "DeadlineCheck": "Say how much is left of a deadline or a time budget, in which phase it is, "
+    "and how many more steps fit. Use it before the next step of work that has an end. Not for "
+    "waiting.",
     "SequenceRun": "Say which steps of a plan can run now, which wait and for what, and which can "
     "run no more. Use it between the steps of work that has an order. Not for running anything.",
     "Assert": "Check that a record meets a list of conditions, and say of each one why not. Use it "
@@ -134,7 +135,7 @@ def _read(
     """Give the known fields of an input, and what is wrong beside the spec itself."""
     problems: list[Problem] = []
     extra = {"Branch": ("verbose",), "SequenceRun": PLAN_FIELDS}.get(tool.tool, ())
-    known = (*tool.spec_fields, *extra, "value")
+    known = (*tool.spec_fields, "value", *extra)
     problems += unknown_fields(fields, known)
     fields = {field: value for field, value in fields.items() if field in known}
     if "value" not in fields:

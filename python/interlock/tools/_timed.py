@@ -9,10 +9,12 @@ from interlock._compiled import CompiledSpec, unknown_fields
 from interlock.errors import ConfigError, Problem
 from interlock.tools import _clock
 from interlock.tools.deadline_check import DeadlineResult, deadline_check
-from interlock.tools.sequence_run import SequencePlan, SequenceRun, input_problems
+from interlock.tools.sequence_run import SequenceRun, input_problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from interlock.tools._plan import SequencePlan
 
 __all__ = ["PLAN_FIELDS", "check_deadline", "moment_for", "plan_problems", "plan_with"]
 

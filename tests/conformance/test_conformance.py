@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 import interlock
+from interlock.tools import call
 from oracle import matches_expectation, missing_mentions
 
 HERE = Path(__file__).parent
@@ -68,9 +69,9 @@ def _answer(name: str, given: dict[str, Any], record: Callable[[object], object]
         names = {field: re.sub("[A-Z]", lambda m: f"_{m[0].lower()}", field) for field in given}
         return interlock.deadline_check(**{names[f]: v for f, v in given.items()}).to_dict()
     if name == "sequence_run":
-        spec = {key: given[key] for key in ("steps", "version") if key in given}
-        rest = {key: given[key] for key in ("now", "completed", "failed") if key in given}
-        return interlock.SequenceRun.from_spec(spec).plan(record(value), **rest).to_dict()
+        rest = {key: part for key, part in given.items() if key in ("now", "completed", "failed")}
+        steps = {key: part for key, part in given.items() if key in ("steps", "version")}
+        return interlock.SequenceRun.from_spec(steps).plan(record(value), **rest).to_dict()
     tool = interlock.Branch if name == "branch" else interlock.DecisionTable
     spec = {key: part for key, part in given.items() if key not in ("value", "verbose")}
     verbose = given.get("verbose", False)
@@ -86,6 +87,27 @@ def test_case(name: str, case: dict[str, Any], record: Callable[[object], object
         assert missing_mentions(case["expect_error"]["mentions"], str(caught.value)) == []
     else:
         answer = _answer(name, case["input"], record)
+
+        assert matches_expectation(case["expect"], answer) == []
+
+
+CALLED = {
+    "branch": "Branch",
+    "decision_table": "DecisionTable",
+    "deadline_check": "DeadlineCheck",
+    "sequence_run": "SequenceRun",
+}
+
+
+@pytest.mark.parametrize(("name", "case"), [c for c in _cases() if c.values[0] in CALLED])
+def test_case_in_the_model_facing_form(name: str, case: dict[str, Any]) -> None:
+    if "expect_error" in case:
+        with pytest.raises(interlock.InputInvalid) as caught:
+            call(CALLED[name], case["input"])
+
+        assert missing_mentions(case["expect_error"]["mentions"], str(caught.value)) == []
+    else:
+        answer = call(CALLED[name], case["input"])
 
         assert matches_expectation(case["expect"], answer) == []
 

@@ -120,11 +120,13 @@ def sequence_run(given: Json) -> dict[str, object]:
     ]
 
     def held(state: str) -> list[dict[str, object]]:
-        names = [str(step["id"]) for step in steps if states[str(step["id"])] == state]
-        return [
-            {"id": name, "reason": reasons[name]} | ({"dueInMs": due[name]} if name in due else {})
-            for name in names
-        ]
+        entries: list[dict[str, object]] = []
+        for name in (str(step["id"]) for step in steps):
+            if states[name] == state:
+                entries.append({"id": name, "reason": reasons[name]})
+                if name in due:
+                    entries[-1]["dueInMs"] = due[name]
+        return entries
 
     lists = {name: held(name) for name in ("waiting", "unreachable", "skipped", "undetermined")}
     if ready:

@@ -54,7 +54,7 @@ def test_the_answer_is_the_right_one(tool: str, given: Wire, want: Any) -> None:
         with pytest.raises(ConfigError):
             call(tool, given)
         return
-    answer = call(tool, given)
+    answer: Wire = call(tool, given)
     for field, value in want.items():
         name, _, bounds = field.partition(" ")
         if bounds == "in":

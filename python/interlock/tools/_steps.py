@@ -49,10 +49,10 @@ def with_texts(steps: object) -> object:
 
 
 def _with_text(step: object) -> object:
-    if not isinstance(step, dict) or "after" not in step:
+    if not isinstance(step, dict):
         return step
     entry = cast("dict[object, object]", step)
-    return {**entry, "after": written(entry["after"])}
+    return {**entry, "after": written(entry["after"])} if "after" in entry else entry
 
 
 def step_ids(plain: JSON) -> list[str]:
@@ -190,14 +190,16 @@ def _reported(
     names: object, field: str, positions: Mapping[str, int]
 ) -> tuple[dict[int, str], list[Problem]]:
     """Give the positions of reported steps, each with where it was first reported."""
+    shown = _core.preview(names)
     if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
         message = "must be a list of ids"
-        return {}, [Problem("spec/wrong-type", field, _core.preview(names), message)]
-    listed = list(cast("Iterable[object]", names))
+        return {}, [Problem("spec/wrong-type", field, shown, message)]
+    # A set has no order of its own; what is told about it has one.
+    given = cast("Iterable[object]", names)
+    listed = sorted(given, key=str) if isinstance(given, AbstractSet) else given
     found: dict[int, str] = {}
     problems: list[Problem] = []
-    # A set has no order of its own; what is told about it has one.
-    for number, name in enumerate(sorted(listed, key=str) if _is_set(names) else listed):
+    for number, name in enumerate(listed):
         place, shown = f"{field}[{number}]", _core.preview(name)
         if not isinstance(name, str):
             problems.append(Problem("spec/wrong-type", place, shown, "must be the id of a step"))
@@ -207,7 +209,3 @@ def _reported(
         else:
             found.setdefault(positions[name], place)
     return found, problems
-
-
-def _is_set(names: object) -> bool:
-    return isinstance(names, AbstractSet)

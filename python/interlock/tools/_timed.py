@@ -51,7 +51,7 @@ def check_deadline(arguments: Mapping[str, object], now: object) -> DeadlineResu
     try:
         result = deadline_check(**named)
     except ConfigError as error:
-        problems += error.problems
+        raise ConfigError((*problems, *error.problems)) from None
     if problems:
         raise ConfigError(tuple(problems))
     return result

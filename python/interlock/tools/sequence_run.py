@@ -182,7 +182,7 @@ class SequenceRun(CompiledSpec):
         for index in range(len(self._steps)):
             by_state.setdefault(known[index], []).append(index)
         plan = SequencePlan(
-            state=next((state for need, state in _STATES if need & by_state.keys()), "finished"),
+            state=_state_of({*by_state}),
             ready=tuple(self._ready(index) for index in by_state.get("ready", ())),
             waiting=tuple(self._waiting(i, known, now) for i in by_state.get("waiting", ())),
             unreachable=tuple(
@@ -247,6 +247,13 @@ _STATES: tuple[tuple[set[str], SequenceState], ...] = (
     ({"waiting", "undetermined"}, "blocked"),
     ({"failed", "unreachable"}, "halted"),
 )
+
+
+def _state_of(found: set[str]) -> SequenceState:
+    for states, state in _STATES:
+        if states & found:
+            return state
+    return "finished"
 
 
 def _is_early(step: Step, now: int) -> bool:

@@ -51,6 +51,12 @@ codes! {
     EmptyList = "spec/empty-list", "an empty list: a catch-all is spelled `otherwise` or `fallback`";
     /// Two entries of one name.
     DuplicateName = "spec/duplicate-name", "two entries share one name or id";
+    /// Two fields that exclude each other.
+    Conflict = "spec/conflict", "two fields, or entries of two lists, that exclude each other";
+    /// Entries that need each other.
+    Cycle = "spec/cycle", "entries that need each other in a circle, so that none could be first";
+    /// A value that is no instant.
+    NoInstant = "spec/no-instant", "neither epoch milliseconds nor ISO-8601 text with an offset";
     /// A value that JSON cannot hold.
     NotJson = "spec/not-json", "a value that JSON cannot hold";
     /// More entries than a limit allows.

@@ -2,12 +2,14 @@
 //! time linear in the text, and with reasons.
 //!
 //! Rooms, each importing only what stands after it: [`ruleset`], [`check`], [`path`],
-//! [`pattern`], [`format`](mod@format), [`value`], [`limits`], [`error`]. No clock, no I/O.
+//! [`pattern`], [`format`](mod@format), [`instant`], [`value`], [`limits`], [`error`]. No clock, no
+//! I/O.
 
 pub mod canonical;
 pub mod check;
 pub mod error;
 pub mod format;
+pub mod instant;
 pub mod limits;
 pub mod path;
 pub mod pattern;

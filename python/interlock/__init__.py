@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from interlock._core import Json, Pattern, __version__
+    from interlock._instant import RetryAfter, parse_retry_after
     from interlock.conditions import (
         CheckReport,
         CheckResult,
@@ -32,15 +33,19 @@ if TYPE_CHECKING:
         SpecInvalid,
         Undetermined,
     )
+    from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
     from interlock.tools.branch import Branch, BranchResult, branch
+    from interlock.tools.deadline_check import DeadlineResult, deadline_check
     from interlock.tools.decision_table import (
         DecisionTable,
         TableResult,
         decision_table,
     )
+    from interlock.tools.sequence_run import SequenceRun, sequence_run
 
 _HOMES = {
     "_core": ("Json", "Pattern", "__version__"),
+    "_instant": ("RetryAfter", "parse_retry_after"),
     "conditions": (
         "CheckReport",
         "CheckResult",
@@ -65,8 +70,11 @@ _HOMES = {
         "SpecInvalid",
         "Undetermined",
     ),
+    "tools._plan": ("HeldStep", "ReadyStep", "SequencePlan"),
     "tools.branch": ("Branch", "BranchResult", "branch"),
+    "tools.deadline_check": ("DeadlineResult", "deadline_check"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
+    "tools.sequence_run": ("SequenceRun", "sequence_run"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -77,8 +85,10 @@ __all__ = [
     "CheckResult",
     "Checks",
     "ConfigError",
+    "DeadlineResult",
     "DecisionTable",
     "FormatResult",
+    "HeldStep",
     "InputInvalid",
     "InterlockError",
     "Json",
@@ -89,7 +99,11 @@ __all__ = [
     "PatternTooLarge",
     "PatternUnsupported",
     "Problem",
+    "ReadyStep",
     "Resolution",
+    "RetryAfter",
+    "SequencePlan",
+    "SequenceRun",
     "SpecInvalid",
     "TableResult",
     "Undetermined",
@@ -97,9 +111,12 @@ __all__ = [
     "branch",
     "canonical",
     "check_format",
+    "deadline_check",
     "decision_table",
     "digest",
+    "parse_retry_after",
     "resolve",
+    "sequence_run",
 ]
 
 

@@ -18,13 +18,16 @@ __all__ = [
     "digest",
     "find_format",
     "fingerprint",
+    "format_instant",
     "formats",
     "limits",
     "nearest",
     "ops",
+    "parse_instant",
     "plain",
     "preview",
     "resolve",
+    "retry_after",
     "to_json",
 ]
 __version__: str
@@ -135,9 +138,13 @@ def compile_rules(
     field: str,
     label: str,
     extra: list[str],
+    optional_when: bool = False,
     limits: Mapping[str, int] | None = None,
 ) -> _Compiled:
-    """Compiles `[{label, when, match?, …}]`: the set or nothing, the problems, the faults of checks."""
+    """Compiles `[{label, when, match?, …}]`: the set or nothing, the problems, the faults of checks.
+
+    With `optional_when`, a rule that leaves `when` out always holds.
+    """
 
 def compile_checks(
     checks: object, *, field: str, limits: Mapping[str, int] | None = None
@@ -184,3 +191,12 @@ def limits() -> dict[str, int]:
 
 def nearest(name: str, known: list[str]) -> str | None:
     """The nearest of the known names, when one is near enough to be meant."""
+
+def parse_instant(value: object, /, field: str = "value") -> int:
+    """Epoch milliseconds of a number of them or of ISO-8601 text with an offset."""
+
+def format_instant(ms: object) -> str:
+    """`YYYY-MM-DDTHH:MM:SS.mmmZ` of epoch milliseconds."""
+
+def retry_after(raw: str, now_ms: int | None = None) -> tuple[int | None, int | None]:
+    """What a `Retry-After` header says: milliseconds to wait, and the instant of a date."""

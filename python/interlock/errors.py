@@ -2,7 +2,7 @@
 
 InterlockError
 ├── ConfigError (also a ValueError): carries every problem found
-│   ├── InputInvalid     input of a model-facing call, or text that is no JSON
+│   ├── InputInvalid     arguments of a call, or text that is no JSON
 │   ├── SpecInvalid      a spec of a tool or a list of checks
 │   ├── PathInvalid      a malformed path
 │   └── PatternError
@@ -81,7 +81,7 @@ class ConfigError(InterlockError, ValueError):
 
 
 class InputInvalid(ConfigError):
-    """The input of a model-facing call, or text that is no JSON."""
+    """The arguments of a call, all the input of a model-facing one, or text that is no JSON."""
 
 
 class SpecInvalid(ConfigError):

@@ -6,9 +6,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from decimal import Decimal
 
-__all__ = ["JSON", "Limits", "Match", "Policy", "Verdict"]
+__all__ = [  # noqa: RUF022 (by code point, as every other list of names)
+    "Instant",
+    "JSON",
+    "Limits",
+    "Match",
+    "Phase",
+    "Policy",
+    "SequenceState",
+    "Verdict",
+]
 
 JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | Decimal | bool | None"
 """A value that JSON can hold, as plain Python data."""
@@ -24,3 +34,12 @@ Policy: TypeAlias = Literal["first", "unique", "priority", "collect"]
 
 Limits: TypeAlias = Mapping[str, int]
 """Limits to lower or raise, by name, such as `{"checks": 200}`; see `docs/limits.md`."""
+
+Instant: TypeAlias = "int | float | Decimal | str | datetime"
+"""Epoch milliseconds, ISO-8601 text with an offset, or an aware `datetime`."""
+
+Phase: TypeAlias = Literal["ample", "tight", "critical", "expired"]
+"""How much of a time budget is left."""
+
+SequenceState: TypeAlias = Literal["ready", "blocked", "finished", "halted"]
+"""Whether a sequence can go on: now, later, or no more, with or without all of it done."""

@@ -1,5 +1,7 @@
 //! Dates and times of RFC 3339, checked against the calendar.
 
+use crate::instant::{digits, east, month_length};
+
 pub(super) fn is_date(text: &[u8]) -> bool {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
         return false;
@@ -10,19 +12,7 @@ pub(super) fn is_date(text: &[u8]) -> bool {
     let (Some(month), Some(day)) = (two([*m1, *m2]), two([*d1, *d2])) else {
         return false;
     };
-    (1..=days(century * 100 + years, month)).contains(&day)
-}
-
-/// Days of a month; none in a month that does not exist (RFC 3339 section 5.7, appendix C).
-fn days(year: u32, month: u32) -> u32 {
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        _ => 0,
-    }
+    (1..=month_length(century * 100 + years, month)).contains(&day)
 }
 
 pub(super) fn is_time(text: &[u8]) -> bool {
@@ -36,7 +26,7 @@ pub(super) fn is_time(text: &[u8]) -> bool {
     let Some(offset) = fraction(rest).and_then(offset_minutes) else {
         return false;
     };
-    let utc_minute = (i64::from(hour * 60 + minute) - offset).rem_euclid(24 * 60);
+    let utc_minute = (hour * 60 + minute - offset).rem_euclid(24 * 60);
     // A leap second is the last of a UTC day (RFC 3339 section 5.7, appendix D).
     hour <= 23 && minute <= 59 && (second <= 59 || (second == 60 && utc_minute == 23 * 60 + 59))
 }
@@ -62,16 +52,12 @@ fn offset_minutes(text: &[u8]) -> Option<i64> {
     match text {
         [b'Z' | b'z'] => Some(0),
         [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
-            let (hours, minutes) = (two([*h1, *h2])?, two([*m1, *m2])?);
-            let east = i64::from(hours * 60 + minutes);
-            (hours <= 23 && minutes <= 59).then_some(if *sign == b'-' { -east } else { east })
+            east(*sign, two([*h1, *h2])?, two([*m1, *m2])?)
         }
         _ => None,
     }
 }
 
-fn two(digits: [u8; 2]) -> Option<u32> {
-    let [tens, ones] = digits;
-    (tens.is_ascii_digit() && ones.is_ascii_digit())
-        .then(|| u32::from(tens - b'0') * 10 + u32::from(ones - b'0'))
+fn two(text: [u8; 2]) -> Option<i64> {
+    digits(&text)
 }

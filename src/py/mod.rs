@@ -4,6 +4,7 @@
 mod document;
 mod errors;
 mod functions;
+mod instant;
 mod kind;
 mod node;
 mod pattern;
@@ -26,6 +27,8 @@ mod _core {
         canonical, codes, digest, find_format, fingerprint, formats, limits, nearest, ops, preview,
         resolve, to_json,
     };
+    #[pymodule_export]
+    use super::instant::{format_instant, parse_instant, retry_after};
     #[pymodule_export]
     use super::pattern::Pattern;
     #[pymodule_export]

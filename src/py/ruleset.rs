@@ -27,20 +27,23 @@ type ResultRow<'py> =
     (Text<'py>, &'static str, bool, bool, Option<String>, Option<String>, Text<'py>);
 
 /// Compiles `[{label, when, match?, …}]`: the set or nothing, the problems, the faults of checks.
+///
+/// With `optional_when`, a rule that leaves `when` out always holds.
 #[pyfunction]
-#[pyo3(signature = (rules, *, field, label, extra, limits = None))]
+#[pyo3(signature = (rules, *, field, label, extra, optional_when = false, limits = None))]
 #[expect(clippy::needless_pass_by_value, reason = "arguments are extracted by value")]
 pub(super) fn compile_rules<'py>(
     rules: &Bound<'py, PyAny>,
     field: &str,
     label: &str,
     extra: Vec<String>,
+    optional_when: bool,
     limits: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<CompiledParts<'py>> {
     let py = rules.py();
     let limits = limits_from(py, limits)?;
     let extra: Vec<&str> = extra.iter().map(String::as_str).collect();
-    let shape = Shape { field, label, extra: &extra };
+    let shape = Shape { field, label, extra: &extra, optional_when };
     let compiled = with_node!(rules, &[], |node| ruleset::RuleSet::compile(&node, &shape, &limits));
     parts(py, compiled)
 }

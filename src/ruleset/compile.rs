@@ -34,7 +34,7 @@ impl RuleSet {
     /// Compiles a single list of checks without a name.
     pub fn compile_checks<N: Node>(list: &N, field: &str, limits: &Limits) -> Compiled {
         let mut reader = Reader { limits, problems: Vec::new() };
-        let checks = reader.checks(list, field, "");
+        let checks = reader.lone_checks(list, field);
         let rule = RuleSource { name: None, any: false, field: field.to_owned(), checks };
         build(vec![rule], reader.problems, limits)
     }

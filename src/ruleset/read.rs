@@ -19,6 +19,8 @@ pub struct Shape<'a> {
     pub label: &'a str,
     /// Other fields that an entry may have.
     pub extra: &'a [&'a str],
+    /// Whether an entry may leave `when` out; its list then always holds.
+    pub optional_when: bool,
 }
 
 /// A condition list as read.
@@ -30,6 +32,10 @@ pub(super) struct RuleSource {
     /// Each with its position in the list as written.
     pub(super) checks: Vec<(usize, Check)>,
 }
+
+/// What to write where a list without checks stands for a catch-all.
+const OTHERWISE: &str = "a catch-all is spelled `otherwise`";
+const WITHOUT_WHEN: &str = "leave `when` out where nothing is asked";
 
 const CHECK_FIELDS: [&str; 5] = ["path", "op", "expected", "flags", "message"];
 
@@ -69,9 +75,10 @@ impl Reader<'_> {
         let fields = self.fields(entry, place, &known.collect::<Vec<_>>())?;
         let name = self.text(&fields, place, shape.label, true);
         let shown = name.as_deref().map(|name| format!(" of {}", quote(name, REPORT)));
+        let list = fields.get("when");
         let any = match self.text(&fields, place, "match", false).as_deref() {
             None | Some(b"all") => false,
-            Some(b"any") => true,
+            Some(b"any") => list.is_some(),
             Some(other) => {
                 let message = "must be \"all\" or \"any\"";
                 let value = Some(quote(other, REPORT));
@@ -80,22 +87,32 @@ impl Reader<'_> {
             }
         };
         let field = format!("{place}.when");
-        let checks = if let Some(list) = fields.get("when") {
-            self.checks(list, &field, shown.as_deref().unwrap_or_default())
+        let advice = if shape.optional_when { WITHOUT_WHEN } else { OTHERWISE };
+        let checks = if let Some(list) = list {
+            self.checks(list, &field, shown.as_deref().unwrap_or_default(), advice)
         } else {
-            let message = "is required: the list of checks";
-            self.fault(Code::MissingField, field.clone(), None, message);
+            if !shape.optional_when {
+                let message = "is required: the list of checks";
+                self.fault(Code::MissingField, field.clone(), None, message);
+            }
             Vec::new()
         };
         Some(RuleSource { name, any, field, checks })
     }
 
-    /// Reads `[{path?, op, expected?, flags?, message?}]`; `owner` names whose list it is.
-    pub(super) fn checks<N: Node>(
+    /// Reads a list of checks that belongs to nobody.
+    pub(super) fn lone_checks<N: Node>(&mut self, list: &N, field: &str) -> Vec<(usize, Check)> {
+        self.checks(list, field, "", OTHERWISE)
+    }
+
+    /// Reads `[{path?, op, expected?, flags?, message?}]`; `owner` names whose list it is, and
+    /// `advice` says what to write instead of an empty one.
+    fn checks<N: Node>(
         &mut self,
         list: &N,
         field: &str,
         owner: &str,
+        advice: &str,
     ) -> Vec<(usize, Check)> {
         let before = self.problems.len();
         let entries = self.list(list, field, self.limits.checks);
@@ -105,8 +122,7 @@ impl Reader<'_> {
                 && problem.code == Code::EmptyList
             {
                 problem.message = format!(
-                    "the list{owner} has no checks and would hold for everything; a catch-all is \
-                     spelled `otherwise`"
+                    "the list{owner} has no checks and would hold for everything; {advice}"
                 );
             }
         }

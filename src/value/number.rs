@@ -91,6 +91,14 @@ impl Number {
         }
     }
 
+    /// The largest whole number that is not above it, when it fits.
+    pub fn floor(&self) -> Option<i64> {
+        match self {
+            Self::Int(int) => Some(*int),
+            _ => self.to_decimal()?.floor(),
+        }
+    }
+
     /// ECMAScript number text; whole numbers beyond ±2^53 keep all their digits.
     pub fn text(&self) -> String {
         match self {
@@ -166,6 +174,18 @@ impl Decimal {
     fn is_integer(&self) -> bool {
         i64::try_from(self.digits.len()).is_ok_and(|count| self.exponent >= count)
             || self.digits.is_empty()
+    }
+
+    fn floor(&self) -> Option<i64> {
+        let places = usize::try_from(self.exponent.max(0)).ok()?;
+        if places > 19 {
+            return None;
+        }
+        let (whole, part) = self.digits.split_at(places.min(self.digits.len()));
+        let digits = String::from_utf8_lossy(whole);
+        let sign = if self.negative { "-" } else { "" };
+        let whole: i64 = format!("{sign}0{digits:0<places$}").parse().ok()?;
+        whole.checked_sub(i64::from(self.negative && !part.is_empty()))
     }
 
     /// Exact order.

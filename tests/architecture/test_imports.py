@@ -39,6 +39,7 @@ MAY_NOT_IMPORT = {
     "spec": {"cli", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
     "_compiled": {"cli", "conditions"},
+    "_instant": {"cli", "tools", "conditions", "_compiled", "spec"},
     "_wire": {"cli", "tools", "conditions", "_compiled", "spec"},
 }
 
@@ -137,6 +138,7 @@ class TestEffects:
     OPENING = (".open", ".read_text", ".read_bytes", ".write_text", ".write_bytes", ".mkdir")
     CLOCKS = ("time.", "datetime.now", "datetime.utcnow", "date.today", "uuid.", "secrets.")
     CHANCE = ("random", "secrets", "uuid", "time")
+    CLOCK = PACKAGE / "tools" / "_clock.py"
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
     def test_only_cli_shows_things(self, path: Path) -> None:
@@ -154,11 +156,15 @@ class TestEffects:
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
     def test_no_clock_chance_or_environment(self, path: Path) -> None:
-        if room(name_of(path)) == "cli":
+        if room(name_of(path)) == "cli" or path == self.CLOCK:
             return
         read = {n for n in uses(path) if n.startswith(("os.environ", "os.getenv", *self.CLOCKS))}
         ticked = {n for n in uses(path) if n.endswith((".now", ".utcnow", ".today"))}
         assert set() == read | ticked | (set(self.CHANCE) & set(imported(path)))
+
+    def test_only_the_model_facing_form_asks_the_clock(self) -> None:
+        readers = {path for path in FILES if "interlock.tools._clock" in set(imported(path))}
+        assert {PACKAGE / "tools" / "_timed.py"} == readers
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
     def test_nothing_is_evaluated(self, path: Path) -> None:

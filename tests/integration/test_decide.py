@@ -188,3 +188,19 @@ class TestOptions:
         out.write_bytes(b"old\n")
         assert 1 == interlock("decide", spec, "--strict", "--output", out, stdin=MIXED).code
         assert b"old\n" == out.read_bytes()
+
+
+class TestSequences:
+    def test_each_record_is_planned_from_the_start(self, tmp_path: Path) -> None:
+        spec = tmp_path / "plan.json"
+        steps = [
+            {"id": "a", "when": [{"path": "go", "op": "equals", "expected": True}]},
+            {"id": "b", "after": "2000-01-01T00:00:00Z"},
+            {"id": "c", "after": 8_640_000_000_000_000},
+        ]
+        spec.write_text(json.dumps({"tool": "SequenceRun", "steps": steps}), "utf-8")
+        ran = interlock("decide", spec, "--summary", stdin=b'{"go": true}\n{"go": false}\n')
+        assert 0 == ran.code
+        assert [["a", "b"], ["b"]] == [[step["id"] for step in row["ready"]] for row in ran.rows]
+        assert ran.rows[0]["waiting"] == ran.rows[1]["waiting"]
+        assert "ready" in ran.err

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import pytest
 
-from interlock import Branch, Checks, ConfigError, DecisionTable, InputInvalid, _core
+from interlock import (
+    Branch,
+    Checks,
+    ConfigError,
+    DecisionTable,
+    InputInvalid,
+    SequenceRun,
+    _core,
+)
 from interlock.tools import _model_tools, call, definitions
 
 from . import schemas
@@ -56,17 +64,35 @@ ANSWERS: dict[str, tuple[str, Wire]] = {
         "DecisionTable",
         {"rows": [{"id": "a", "when": [FAILS], "outputs": 1}], "policy": "first", "otherwise": 0},
     ),
+    "sequence": (
+        "SequenceRun",
+        {
+            "steps": [
+                {"id": "a", "when": [HOLDS], "params": {"url": "/a"}},
+                {"id": "b", "needs": ["a"], "after": "2026-01-31T09:00:00Z"},
+                {"id": "c", "when": [FAILS]},
+                {"id": "d", "when": [OPEN], "match": "any"},
+            ],
+            "version": "v1",
+            "now": 0,
+            "completed": ["a"],
+        },
+    ),
     "assert": ("Assert", {"checks": [HOLDS, FAILS, OPEN]}),
 }
 
 
 def in_library(tool: str, fields: Wire) -> "dict[str, JSON]":
-    spec = {name: field for name, field in fields.items() if name != "verbose"}
+    beside = ("verbose", "now", "completed")
+    spec = {name: field for name, field in fields.items() if name not in beside}
     verbose = fields.get("verbose", False)
     if tool == "Branch":
         return Branch.from_spec(spec).decide(VALUE, verbose=verbose).to_dict()
     if tool == "DecisionTable":
         return DecisionTable.from_spec(spec).decide(VALUE).to_dict()
+    if tool == "SequenceRun":
+        run = SequenceRun.from_spec(spec)
+        return run.plan(VALUE, now=fields["now"], completed=fields["completed"]).to_dict()
     return Checks.from_spec(spec).report(VALUE).to_dict()
 
 
@@ -182,13 +208,14 @@ class TestDefinitions:
         for tool in definitions():
             assert re.fullmatch("[A-Za-z0-9_-]{1,64}", str(tool["name"]))
             assert " Not for " in str(tool["description"])
-        assert ["Branch", "DecisionTable", "Assert"] == [tool["name"] for tool in definitions()]
+        names = ["Branch", "DecisionTable", "DeadlineCheck", "SequenceRun", "Assert"]
+        assert names == [tool["name"] for tool in definitions()]
 
     def test_schemas(self) -> None:
         for tool in cast("list[Wire]", definitions("mcp")):
             schema = tool["inputSchema"]
             assert [] == schemas.faults(schema)
-            assert "value" in schema["required"]
+            assert ("value" in schema["required"]) == (tool["name"] != "DeadlineCheck")
             for _, node in schemas.nodes(schema):
                 if "op" in node.get("properties", {}):
                     ops = [name for name, _, _ in _core.ops()]

@@ -9,19 +9,25 @@ from typing import Any
 
 import pytest
 
-from interlock import Branch, Checks, DecisionTable, __version__, _core
+from interlock import Branch, Checks, DecisionTable, SequenceRun, __version__, _core
 from interlock.tools import definitions
 
 from . import schemas
 from .command import BIG_LINE, COMMAND, Ran, Row, environment, interlock
 
 COMMANDS = ("decide", "lint", "call", "schema", "tools", "version")
-COMPILED: dict[str, type[Branch | DecisionTable | Checks]] = {
+COMPILED: dict[str, type[Branch | DecisionTable | SequenceRun | Checks]] = {
     "Branch": Branch,
     "DecisionTable": DecisionTable,
+    "SequenceRun": SequenceRun,
     "Assert": Checks,
 }
-CHECKS_AT = {"Branch": ".arms[].when[]", "DecisionTable": ".rows[].when[]", "Assert": ".checks[]"}
+CHECKS_AT = {
+    "Branch": ".arms[].when[]",
+    "DecisionTable": ".rows[].when[]",
+    "SequenceRun": ".steps[].when[]",
+    "Assert": ".checks[]",
+}
 
 INPUT: Row = {
     "value": {"total": 1200},
@@ -134,6 +140,11 @@ class TestSchema:
         names = [name for name, _, _ in _core.ops()]
         assert (23, names) == (len(names), check["op"]["enum"])
 
+    def test_of_a_tool_without_a_spec_it_is_that_of_its_input(self) -> None:
+        schema = json.loads(interlock("schema", "DeadlineCheck").out)
+        assert [] == schemas.faults(schema)
+        assert {"deadline", "budgetMs", "now"} < set(schema["properties"])
+
     def test_unknown_tool(self) -> None:
         ran = interlock("schema", "decisiontable")
         assert (2, b"") == (ran.code, ran.out)
@@ -144,7 +155,8 @@ class TestTools:
     def test_for_people(self) -> None:
         ran = interlock("tools")
         assert (0, "") == (ran.code, ran.err)
-        assert list(COMPILED) == [line.split()[0] for line in ran.lines]
+        listed = [line.split()[0] for line in ran.lines]
+        assert list(COMPILED) == [name for name in listed if name != "DeadlineCheck"]
 
     def test_each_style(self) -> None:
         given: dict[str, Any] = {

@@ -8,10 +8,14 @@ from .canonical import canonical, digest
 from .checks import evaluate, report, verdict
 from .compare import matches_expectation, missing_mentions
 from .formats import check_format
+from .instants import ZONES, deadline_check, retry_after
+from .instants import read as read_instant
+from .instants import write as write_instant
 from .paths import PathError, parse, resolve
 from .patterns import PatternInvalid, PatternUnsupported, check_syntax
 from .patterns import test as pattern_test
 from .previews import preview
+from .sequences import sequence_run
 from .tools import branch, decision_table
 from .values import (
     equal,
@@ -27,6 +31,7 @@ from .values import (
 )
 
 __all__ = [
+    "ZONES",
     "PathError",
     "PatternInvalid",
     "PatternUnsupported",
@@ -34,6 +39,7 @@ __all__ = [
     "canonical",
     "check_format",
     "check_syntax",
+    "deadline_check",
     "decision_table",
     "digest",
     "equal",
@@ -51,8 +57,12 @@ __all__ = [
     "parse",
     "pattern_test",
     "preview",
+    "read_instant",
     "report",
     "resolve",
+    "retry_after",
+    "sequence_run",
     "type_name",
     "verdict",
+    "write_instant",
 ]

@@ -13,8 +13,10 @@ from .canonical import canonical, digest
 from .checks import evaluate, report, verdict
 from .compare import matches_expectation, missing_mentions
 from .formats import check_format
+from .instants import deadline_check, retry_after
 from .paths import PathError, parse, resolve
 from .previews import preview
+from .sequences import sequence_run
 from .tools import branch, decision_table
 from .values import equal, is_too_deep, length, type_name
 
@@ -34,6 +36,9 @@ RUNNERS: dict[str, Callable[[Json], dict[str, object]]] = {
     "formats": lambda given: {"valid": check_format(given["value"], given["format"])},
     "branch": branch,
     "decision_table": decision_table,
+    "retry_after": retry_after,
+    "deadline_check": deadline_check,
+    "sequence_run": sequence_run,
 }
 
 

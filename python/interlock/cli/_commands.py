@@ -128,17 +128,18 @@ def call(tool: str, source: str) -> None:
 @cli.command()
 @click.argument("tool")
 def schema(tool: str) -> None:
-    """Print the JSON Schema of a spec file of TOOL."""
-    from interlock.tools._model_tools import TOOLS
+    """Print the JSON Schema of a spec file of TOOL, or of its input where it has no spec."""
+    from interlock.tools import _schema
+    from interlock.tools._model_tools import DESCRIPTIONS, TOOLS
 
-    if tool not in TOOLS:
+    if tool not in DESCRIPTIONS:
         from interlock._core import nearest
 
-        near = nearest(tool, list(TOOLS))
+        near = nearest(tool, list(DESCRIPTIONS))
         hint = f'; did you mean "{near}"?' if near else ""
-        message = f'no tool "{tool}"{hint} (known: {", ".join(TOOLS)})'
+        message = f'no tool "{tool}"{hint} (known: {", ".join(DESCRIPTIONS)})'
         raise click.BadParameter(message, param_hint="TOOL")
-    _print_json(TOOLS[tool].json_schema())
+    _print_json(_schema.spec(tool) if tool in TOOLS else _schema.model_input(tool))
 
 
 @cli.command()

@@ -15,7 +15,7 @@ from interlock._core import Json
 from interlock._wire import to_json
 from interlock.cli._commands import BOM, standard_input
 from interlock.errors import ConfigError, InterlockError
-from interlock.tools._model_tools import decide
+from interlock.tools._model_tools import decide, moment_for
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -49,6 +49,8 @@ class Run:
         self.stopped = False
         self._compiled = compiled
         self._explain = explain
+        # One instant for the whole run, so that the order of records says nothing.
+        self._now = moment_for(compiled)
         self._strict = strict
 
     def through(self, lines: IO[bytes], out: IO[bytes], *, progress: bool) -> None:
@@ -76,9 +78,9 @@ class Run:
         try:
             if len(line) > _LINE_LIMIT:
                 return self._failed(number, f"longer than the limit of {_LINE_LIMIT} bytes")
-            result = cast(
-                "Outcome", decide(self._compiled, Json(line.rstrip()), verbose=self._explain)
-            )
+            record = Json(line.rstrip())
+            found = decide(self._compiled, record, verbose=self._explain, now=self._now)
+            result = cast("Outcome", found)
         except InterlockError as error:
             return self._failed(number, _in_line(error))
         self.counts[result.outcome] += 1

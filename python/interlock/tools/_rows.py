@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import Problem
+from interlock.tools._numbers import exact_number
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from interlock.typing import JSON
 
 __all__ = ["ABSENT", "policy_problems", "rank", "row_problems", "version_problems"]
@@ -49,8 +51,7 @@ def row_problems(rows: JSON) -> list[Problem]:
             message = "is required: what the row decides (any JSON value)"
             problems.append(Problem("spec/missing-field", f"rows[{index}].outputs", None, message))
         priority = row.get("priority", 0)
-        number = isinstance(priority, (int, float, Decimal)) and not isinstance(priority, bool)
-        if not number or not rank(priority).is_finite():
+        if exact_number(priority) is None:
             shown = _core.preview(priority)
             field = f"rows[{index}].priority"
             problems.append(Problem("spec/wrong-type", field, shown, "must be a finite number"))
@@ -59,8 +60,4 @@ def row_problems(rows: JSON) -> list[Problem]:
 
 def rank(priority: JSON) -> Decimal:
     """Give a priority as the decimal number it is written as: a float is its shortest text."""
-    return (
-        Decimal(float.__repr__(priority))
-        if isinstance(priority, float)
-        else Decimal(cast("int", priority))
-    )
+    return cast("Decimal", exact_number(priority))

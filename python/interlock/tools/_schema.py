@@ -9,12 +9,14 @@ from interlock import _core
 if TYPE_CHECKING:
     from interlock.typing import JSON
 
-__all__ = ["ARMS_LIMIT", "ROWS_LIMIT", "model_input", "spec"]
+__all__ = ["ARMS_LIMIT", "ROWS_LIMIT", "STEPS_LIMIT", "model_input", "spec"]
 
 ARMS_LIMIT = 64
 """Arms of a branch."""
 ROWS_LIMIT = 512
 """Rows of a table in the model-facing form; the library form has no limit."""
+STEPS_LIMIT = 256
+"""Steps of a sequence."""
 
 Schema: TypeAlias = "dict[str, JSON]"
 
@@ -31,12 +33,20 @@ def spec(tool: str) -> Schema:
 
 def model_input(tool: str) -> Schema:
     """Return the schema of a model-facing call: the spec's fields and the value."""
+    if tool == "DeadlineCheck":
+        return {"$schema": _DIALECT, "title": tool, **_object(_deadline(), ())}
     value: Schema = {"description": "The record that the conditions look at: any JSON value."}
     fields: dict[str, JSON] = {"value": value, **_fields(tool)}
     if tool == "Branch":
         fields["verbose"] = {
             "type": "boolean",
             "description": "Whether the answer says how each arm fared, up to the winner.",
+        }
+    if tool == "SequenceRun":
+        fields |= {
+            "completed": _ids("Ids of the steps that are done."),
+            "failed": _ids("Ids of the steps that failed."),
+            "now": _instant("The present instant; the clock when left out."),
         }
     return {
         "$schema": _DIALECT,
@@ -49,12 +59,18 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "Assert": ("checks",),
     "Branch": ("arms",),
     "DecisionTable": ("rows", "policy"),
+    "SequenceRun": ("steps",),
 }
 
 
 def _fields(tool: str) -> dict[str, JSON]:
     if tool == "Assert":
         return {"checks": _checks("Checks that must all hold.")}
+    if tool == "SequenceRun":
+        return {
+            "steps": _list(_step(), STEPS_LIMIT, "Steps in order; needs may point either way."),
+            "version": _string("Comes back with the answer."),
+        }
     if tool == "Branch":
         return {
             "arms": _list(_arm(), ARMS_LIMIT, "Arms in order: the first that holds is taken."),
@@ -95,9 +111,47 @@ def _row() -> Schema:
     return _object(fields, ("id", "when", "outputs"))
 
 
-def _conditions() -> dict[str, JSON]:
+def _step() -> Schema:
+    fields: dict[str, JSON] = {
+        "id": _string("Its id; no two steps share one."),
+        **_conditions("Its conditions; left out where nothing is asked."),
+        "needs": _ids("Ids of the steps that must be done before."),
+        "after": _instant("The instant before which it waits."),
+        "params": {"description": "What it is run with: any JSON value, handed back as is."},
+    }
+    return _object(fields, ("id",))
+
+
+def _deadline() -> dict[str, JSON]:
+    milliseconds: Schema = {"type": "integer", "minimum": 0}
+    share: Schema = {"type": "number", "minimum": 0, "maximum": 1}
     return {
-        "when": _checks("Its conditions. A catch-all is spelled otherwise."),
+        "deadline": _instant("The end. Required unless budgetMs is given, and wins over it."),
+        "budgetMs": {**milliseconds, "description": "Milliseconds from the start to the end."},
+        "startedAt": _instant("The start; now when left out."),
+        "now": _instant("The present instant; the clock when left out."),
+        "stepCostMs": {
+            **milliseconds,
+            "minimum": 1,
+            "description": "Milliseconds that one more step takes.",
+        },
+        "tightAt": {
+            **share,
+            "description": "The fraction left at which time is tight; 0.5 when left out.",
+        },
+        "criticalAt": {
+            **share,
+            "description": "The fraction left at which it is critical; 0.2 when left out, and not "
+            "above tightAt.",
+        },
+    }
+
+
+def _conditions(
+    description: str = "Its conditions. A catch-all is spelled otherwise.",
+) -> dict[str, JSON]:
+    return {
+        "when": _checks(description),
         "match": {
             "enum": ["all", "any"],
             "description": "Whether all checks must hold (the default) or one is enough.",
@@ -136,6 +190,19 @@ def _check() -> Schema:
         "message": _string("Replaces the generated reason when the check fails."),
     }
     return _object(fields, ("op",))
+
+
+def _instant(description: str) -> Schema:
+    forms = "ISO-8601 with an offset, such as 2026-01-31T09:00:00Z, or epoch milliseconds."
+    return {
+        "anyOf": [{"type": "string"}, {"type": "number"}],
+        "description": f"{description} {forms}",
+    }
+
+
+def _ids(description: str) -> Schema:
+    items: Schema = {"type": "string"}
+    return {"type": "array", "items": items, "maxItems": STEPS_LIMIT, "description": description}
 
 
 def _string(description: str) -> Schema:

@@ -1,0 +1,308 @@
+"""SequenceRun: what can run now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self, cast
+
+from interlock import _core
+from interlock._compiled import CompiledSpec, beside, payload_problems, plain_problems, refuse
+from interlock._instant import read_instant
+from interlock.errors import ConfigError, InputInvalid, Problem, SpecInvalid
+from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
+from interlock.tools._rows import version_problems
+from interlock.tools._rules import rule_reports
+from interlock.tools._steps import (
+    Step,
+    ordered,
+    read_progress,
+    read_steps,
+    step_ids,
+    with_texts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from interlock.typing import JSON, Instant, Limits, SequenceState
+
+__all__ = ["SequenceRun", "input_problems", "sequence_run"]
+
+_STEPS_LIMIT = 256
+
+
+class SequenceRun(CompiledSpec):
+    """Steps, compiled: which of them can run now, and why the others cannot. Nothing is ever run.
+
+    Args:
+        steps: Mappings of `id` (not empty), optional `when` (1 to 64 checks; a step without it has
+            no conditions), optional `match` (`all`, the default, or `any`), optional `needs` (a
+            list of ids), optional `after` (the instant before which it waits) and optional
+            `params` (any JSON value, handed back); 1 to 256 of them, ids distinct.
+        version: A text that comes back with every answer.
+        strict: Whether a broken check refuses the steps; else it fails with its reason.
+        limits: Limits to lower or raise, by name; `rules` is the number of steps.
+
+    Raises:
+        SpecInvalid: With every problem found, among them needs that name no step and steps that
+            need each other in a circle.
+
+    Example:
+        >>> from interlock import SequenceRun
+        >>> release = SequenceRun(
+        ...     [
+        ...         {"id": "build"},
+        ...         {"id": "test", "needs": ["build"]},
+        ...         {"id": "publish", "needs": ["test"], "after": "2026-03-01T09:00:00Z"},
+        ...     ]
+        ... )
+        >>> plan = release.plan({}, now="2026-03-01T08:00:00Z", completed=["build"])
+        >>> plan.next.id, plan.waiting[0].reason
+        ('test', 'needs "test", which is not done')
+    """
+
+    __slots__ = ("_order", "_steps", "_version", "uses_now")
+
+    tool = "SequenceRun"
+    spec_fields = ("steps", "version")
+
+    uses_now: bool
+    """Whether a step has a time, so that `plan` needs to know the present instant."""
+    _steps: tuple[Step, ...]
+    _order: tuple[int, ...]
+    _version: str | None
+
+    def __init__(
+        self,
+        steps: Sequence[object],
+        *,
+        version: str | None = None,
+        strict: bool = False,
+        limits: Limits | None = None,
+    ) -> None:
+        """Compile the steps."""
+        entries = with_texts(steps)
+        rules, problems, faults = _core.compile_rules(
+            entries,
+            field="steps",
+            label="id",
+            extra=["needs", "params", "after"],
+            optional_when=True,
+            limits={"rules": _STEPS_LIMIT, **(limits or {})},
+        )
+        plain, not_plain = plain_problems(entries, "steps")
+        read, more = _read_unless_oversized(plain, problems)
+        more += [*version_problems(version), *beside(problems, not_plain)]
+        more += payload_problems(plain, "steps", "params")
+        refuse([*problems, *more, *(faults if strict else ())])
+        spec: dict[str, JSON] = {"steps": plain}
+        if version is not None:
+            spec["version"] = version
+        self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
+        self._set("_steps", read)
+        self._set("_order", ordered(read))
+        self._set("_version", version)
+        self._set("uses_now", any(step.after is not None for step in read))
+
+    @classmethod
+    def _from_fields(
+        cls,
+        entries: object,
+        fields: dict[str, object],
+        *,
+        strict: bool,
+        limits: Limits | None,
+    ) -> Self:
+        return cls(
+            cast("Sequence[object]", entries),
+            version=cast("str | None", fields.get("version")),
+            strict=strict,
+            limits=limits,
+        )
+
+    def plan(
+        self,
+        value: object,
+        *,
+        now: Instant | None,
+        completed: Iterable[str] = (),
+        failed: Iterable[str] = (),
+    ) -> SequencePlan:
+        """Say where every step stands.
+
+        A step that was reported is what was reported. Else, prerequisites first: a need that
+        failed, was skipped or is unreachable makes it unreachable; a need that is not done makes
+        it wait; so does a time that has not come; then its own conditions decide.
+
+        Args:
+            value: The record that the conditions look at: Python data, a dataclass, pydantic or
+                attrs object, or `Json`.
+            now: The present instant; None only where no step has a time.
+            completed: The ids of steps that are done.
+            failed: The ids of steps that failed.
+
+        Raises:
+            InputInvalid: When *now* is no instant, an id is no step's, or a step is in both lists.
+        """
+        moment, problems = _read_now(now, required=self.uses_now)
+        progress, more = read_progress([step.id for step in self._steps], completed, failed)
+        if problems or more:
+            raise InputInvalid((*problems, *more))
+        known = dict.fromkeys(progress.completed, "completed")
+        known |= dict.fromkeys(progress.failed, "failed")
+        verdicts = self._rules.all(value)
+        for index in self._order:
+            if index not in known:
+                known[index] = self._standing(index, known, verdicts[index], moment)
+        return self._planned(value, known, moment)
+
+    def decide_many(
+        self,
+        values: Iterable[object],
+        *,
+        now: Instant | None,
+        completed: Iterable[str] = (),
+        failed: Iterable[str] = (),
+    ) -> list[SequencePlan]:
+        """Plan for each record, in order, at one instant and with the same steps reported."""
+        done, broken = tuple(completed), tuple(failed)
+        return [self.plan(value, now=now, completed=done, failed=broken) for value in values]
+
+    def _standing(self, index: int, known: dict[int, str], verdict: int, now: int) -> str:
+        step = self._steps[index]
+        needed = [known[need] for need in step.needs]
+        if any(state in _DEAD for state in needed):
+            return "unreachable"
+        if any(state != "completed" for state in needed) or _is_early(step, now):
+            return "waiting"
+        return _BY_VERDICT[verdict]
+
+    def _planned(self, value: object, known: dict[int, str], now: int) -> SequencePlan:
+        by_state: dict[str, list[int]] = {}
+        for index in range(len(self._steps)):
+            by_state.setdefault(known[index], []).append(index)
+        plan = SequencePlan(
+            state=_state_of({*by_state}),
+            ready=tuple(self._ready(index) for index in by_state.get("ready", ())),
+            waiting=tuple(self._waiting(i, known, now) for i in by_state.get("waiting", ())),
+            unreachable=tuple(
+                HeldStep(id=self._steps[index].id, reason=self._needs(index, known, _DEAD))
+                for index in by_state.get("unreachable", ())
+            ),
+            skipped=(),
+            undetermined=(),
+            completed=tuple(self._steps[index].id for index in by_state.get("completed", ())),
+            failed=tuple(self._steps[index].id for index in by_state.get("failed", ())),
+            version=self._version,
+            total=len(self._steps),
+        )
+        if not {"skipped", "undetermined"} & by_state.keys():
+            return plan
+        reports = rule_reports(self._rules, value, 0, len(self._steps))
+        skipped, undetermined = (
+            tuple(
+                HeldStep(id=reports[index].name, reason=reports[index].reason)
+                for index in by_state.get(state, ())
+            )
+            for state in ("skipped", "undetermined")
+        )
+        return replace(plan, skipped=skipped, undetermined=undetermined)
+
+    def _ready(self, index: int) -> ReadyStep:
+        step = self._steps[index]
+        # The caller may change what it gets; the compiled steps stay as they are.
+        params = _core.plain(step.params) if isinstance(step.params, (dict, list)) else step.params
+        return ReadyStep(id=step.id, index=index, params=params, has_params=step.has_params)
+
+    def _waiting(self, index: int, known: dict[int, str], now: int) -> HeldStep:
+        step = self._steps[index]
+        pending = self._needs(index, known, _PENDING)
+        if pending or step.after is None:
+            return HeldStep(id=step.id, reason=pending)
+        reason = f"is not due before {_core.format_instant(step.after)}"
+        return HeldStep(id=step.id, reason=reason, due_in_ms=step.after - now)
+
+    def _needs(self, index: int, known: dict[int, str], states: dict[str, str]) -> str:
+        """Say which needs of a step are in one of the states."""
+        named = (
+            f"needs {_core.preview(self._steps[need].id)}, {states[known[need]]}"
+            for need in self._steps[index].needs
+            if known[need] in states
+        )
+        return "; ".join(named)
+
+
+_DEAD = {
+    "failed": "which failed",
+    "skipped": "which was skipped",
+    "unreachable": "which is unreachable",
+}
+_PENDING = {
+    "ready": "which is not done",
+    "waiting": "which waits itself",
+    "undetermined": "which is undetermined",
+}
+_BY_VERDICT = {1: "ready", 0: "skipped", -1: "undetermined"}
+_STATES: tuple[tuple[set[str], SequenceState], ...] = (
+    ({"ready"}, "ready"),
+    ({"waiting", "undetermined"}, "blocked"),
+    ({"failed", "unreachable"}, "halted"),
+)
+
+
+def _state_of(found: set[str]) -> SequenceState:
+    for states, state in _STATES:
+        if states & found:
+            return state
+    return "finished"
+
+
+def _is_early(step: Step, now: int) -> bool:
+    return step.after is not None and step.after > now
+
+
+def _read_now(now: object, *, required: bool) -> tuple[int, tuple[Problem, ...]]:
+    if now is not None:
+        return read_instant(now, "now")
+    message = "is required: a step has a time"
+    return 0, (Problem("spec/missing-field", "now", None, message),) if required else ()
+
+
+def _read_unless_oversized(
+    plain: JSON, problems: Sequence[Problem]
+) -> tuple[tuple[Step, ...], list[Problem]]:
+    """Read the steps, broken ones too; of too many, nothing more is told."""
+    oversized = any(p.code == "spec/over-limit" and p.field == "steps" for p in problems)
+    return read_steps([] if oversized else plain)
+
+
+def input_problems(steps: object, now: object, completed: object, failed: object) -> list[Problem]:
+    """Say what is wrong with the input of a plan whose steps are refused."""
+    plain, _ = plain_problems(with_texts(steps), "steps")
+    _, problems = _read_now(now, required=False)
+    ids = step_ids(plain)
+    _, more = read_progress(ids, completed, failed)
+    return [*problems, *(more if ids else ())]
+
+
+def sequence_run(
+    value: object,
+    steps: Sequence[object],
+    *,
+    now: Instant | None,
+    completed: Iterable[str] = (),
+    failed: Iterable[str] = (),
+    version: str | None = None,
+) -> SequencePlan:
+    """Say what of some steps can run now; see `SequenceRun` for the shapes.
+
+    Raises:
+        SpecInvalid: With every problem found, when it is the steps or *version*.
+        InputInvalid: Likewise, when it is *now*, *completed* or *failed* alone.
+    """
+    try:
+        compiled = SequenceRun(steps, version=version)
+    except ConfigError as error:
+        more = input_problems(steps, now, completed, failed)
+        raise SpecInvalid((*error.problems, *more)) from None
+    return compiled.plan(value, now=now, completed=completed, failed=failed)

@@ -33,11 +33,15 @@ if TYPE_CHECKING:
         Undetermined,
     )
     from interlock.tools.branch import Branch, BranchResult, branch
+    from interlock.tools.consensus_vote import VoteResult, consensus_vote
     from interlock.tools.decision_table import (
         DecisionTable,
         TableResult,
         decision_table,
     )
+    from interlock.tools.lead_assign import LeadAssign, LeadResult, lead_assign
+    from interlock.tools.rule_score import RuleScore, ScoreResult, rule_score
+    from interlock.tools.stall_detect import StallResult, stall_detect
 
 _HOMES = {
     "_core": ("Json", "Pattern", "__version__"),
@@ -66,7 +70,11 @@ _HOMES = {
         "Undetermined",
     ),
     "tools.branch": ("Branch", "BranchResult", "branch"),
+    "tools.consensus_vote": ("VoteResult", "consensus_vote"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
+    "tools.lead_assign": ("LeadAssign", "LeadResult", "lead_assign"),
+    "tools.rule_score": ("RuleScore", "ScoreResult", "rule_score"),
+    "tools.stall_detect": ("StallResult", "stall_detect"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -82,6 +90,8 @@ __all__ = [
     "InputInvalid",
     "InterlockError",
     "Json",
+    "LeadAssign",
+    "LeadResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -90,16 +100,24 @@ __all__ = [
     "PatternUnsupported",
     "Problem",
     "Resolution",
+    "RuleScore",
+    "ScoreResult",
     "SpecInvalid",
+    "StallResult",
     "TableResult",
     "Undetermined",
+    "VoteResult",
     "__version__",
     "branch",
     "canonical",
     "check_format",
+    "consensus_vote",
     "decision_table",
     "digest",
+    "lead_assign",
     "resolve",
+    "rule_score",
+    "stall_detect",
 ]
 
 

@@ -13,7 +13,25 @@ import interlock
 from oracle import matches_expectation, missing_mentions
 
 HERE = Path(__file__).parent
-COUNTS = {"checks": 69, "paths": 42, "formats": 95, "branch": 21, "decision_table": 28}
+COUNTS = {
+    "checks": 69,
+    "paths": 42,
+    "formats": 95,
+    "branch": 21,
+    "decision_table": 28,
+    "consensus_vote": 45,
+    "stall_detect": 26,
+    "rule_score": 26,
+    "lead_assign": 38,
+}
+CALLED = {
+    "branch": "Branch",
+    "decision_table": "DecisionTable",
+    "consensus_vote": "ConsensusVote",
+    "stall_detect": "StallDetect",
+    "rule_score": "RuleScore",
+    "lead_assign": "LeadAssign",
+}
 
 # A case may stand here only with the construct of the pattern dialect that is not lowered yet.
 NOT_LOWERED_YET: dict[str, str] = {}
@@ -52,10 +70,11 @@ def _answer(name: str, given: dict[str, Any], record: Callable[[object], object]
         return {**answer, "value": found.value} if found.found else answer
     if name == "formats":
         return {"valid": interlock.check_format(value, given["format"]).valid}
-    tool = interlock.Branch if name == "branch" else interlock.DecisionTable
-    spec = {key: part for key, part in given.items() if key not in ("value", "verbose")}
-    verbose = given.get("verbose", False)
-    return tool.from_spec(spec).decide(record(value), verbose=verbose).to_dict()
+    if "value" in given:
+        return interlock.tools.call(CALLED[name], {**given, "value": record(value)})
+    # The whole input is data here, so all of it comes in both forms.
+    form = {field: record(part) for field, part in given.items() if isinstance(part, list)}
+    return interlock.tools.call(CALLED[name], {**given, **form})
 
 
 @pytest.mark.parametrize(("name", "case"), _cases())

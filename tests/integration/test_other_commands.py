@@ -9,19 +9,39 @@ from typing import Any
 
 import pytest
 
-from interlock import Branch, Checks, DecisionTable, __version__, _core
-from interlock.tools import definitions
+from interlock import (
+    Branch,
+    Checks,
+    DecisionTable,
+    LeadAssign,
+    RuleScore,
+    __version__,
+    _core,
+)
+from interlock.tools import call, definitions
 
 from . import schemas
 from .command import BIG_LINE, COMMAND, Ran, Row, environment, interlock
 
 COMMANDS = ("decide", "lint", "call", "schema", "tools", "version")
-COMPILED: dict[str, type[Branch | DecisionTable | Checks]] = {
+COMPILED: dict[str, type[Branch | DecisionTable | RuleScore | LeadAssign | Checks]] = {
     "Branch": Branch,
     "DecisionTable": DecisionTable,
+    "RuleScore": RuleScore,
+    "LeadAssign": LeadAssign,
     "Assert": Checks,
 }
-CHECKS_AT = {"Branch": ".arms[].when[]", "DecisionTable": ".rows[].when[]", "Assert": ".checks[]"}
+CHECKS_AT = {
+    "Branch": ".arms[].when[]",
+    "DecisionTable": ".rows[].when[]",
+    "RuleScore": ".rules[].when[]",
+    "LeadAssign": ".owners[].when[]",
+    "Assert": ".checks[]",
+}
+WITHOUT_SPEC: dict[str, Row] = {
+    "ConsensusVote": {"votes": [{"value": "a"}, {"value": "b", "weight": 0.5}]},
+    "StallDetect": {"history": [{"tests": "a"}, {"tests": "b"}], "max_cycle": 2},
+}
 
 INPUT: Row = {
     "value": {"total": 1200},
@@ -103,6 +123,11 @@ class TestCall:
         assert (1, b"") == (ran.code, ran.out)
         assert ran.err.startswith(f"interlock: {len(fields)} problems:\n")
 
+    @pytest.mark.parametrize("tool", WITHOUT_SPEC)
+    def test_a_tool_without_a_spec(self, tool: str) -> None:
+        ran = interlock("call", tool, stdin=encoded(WITHOUT_SPEC[tool]))
+        assert [call(tool, WITHOUT_SPEC[tool])] == ran.rows
+
     def test_unknown_tool(self) -> None:
         ran = interlock("call", "Brnch", stdin=b"{}")
         assert (1, b"") == (ran.code, ran.out)
@@ -128,6 +153,11 @@ class TestSchema:
         assert [] == schemas.faults(schema)
         assert {"const": tool} == {"const": schema["properties"]["tool"]["const"]}
 
+    @pytest.mark.parametrize("tool", WITHOUT_SPEC)
+    def test_is_that_of_the_input_where_there_is_no_spec(self, tool: str) -> None:
+        inputs = {d["name"]: d["inputSchema"] for d in definitions("mcp")}
+        assert inputs[tool] == json.loads(interlock("schema", tool).out)
+
     @pytest.mark.parametrize("tool", COMPILED)
     def test_has_every_op(self, tool: str) -> None:
         check = schemas.properties_at(json.loads(interlock("schema", tool).out), CHECKS_AT[tool])
@@ -144,7 +174,9 @@ class TestTools:
     def test_for_people(self) -> None:
         ran = interlock("tools")
         assert (0, "") == (ran.code, ran.err)
-        assert list(COMPILED) == [line.split()[0] for line in ran.lines]
+        listed = [line.split()[0] for line in ran.lines]
+        assert list(COMPILED) == [name for name in listed if name in COMPILED]
+        assert {*COMPILED, *WITHOUT_SPEC} == set(listed)
 
     def test_each_style(self) -> None:
         given: dict[str, Any] = {

@@ -128,17 +128,14 @@ def call(tool: str, source: str) -> None:
 @cli.command()
 @click.argument("tool")
 def schema(tool: str) -> None:
-    """Print the JSON Schema of a spec file of TOOL."""
-    from interlock.tools._model_tools import TOOLS
+    """Print the JSON Schema of a spec file of TOOL, or of its input when it takes no spec."""
+    from interlock.tools._model_tools import DESCRIPTIONS, unknown_tool
+    from interlock.tools._model_tools import schema as schema_of
 
-    if tool not in TOOLS:
-        from interlock._core import nearest
-
-        near = nearest(tool, list(TOOLS))
-        hint = f'; did you mean "{near}"?' if near else ""
-        message = f'no tool "{tool}"{hint} (known: {", ".join(TOOLS)})'
-        raise click.BadParameter(message, param_hint="TOOL")
-    _print_json(TOOLS[tool].json_schema())
+    if tool not in DESCRIPTIONS:
+        problem = unknown_tool(tool, "TOOL")
+        raise click.BadParameter(f"{problem.value}: {problem.message}", param_hint="TOOL")
+    _print_json(schema_of(tool))
 
 
 @cli.command()

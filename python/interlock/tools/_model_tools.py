@@ -2,26 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from interlock import _core
-from interlock._compiled import CompiledSpec, unknown_fields
+from interlock._compiled import CompiledSpec, beside, unknown_fields
 from interlock.conditions import Checks
 from interlock.errors import ConfigError, InputInvalid, Problem
 from interlock.tools import _schema
+from interlock.tools._fields import missing, one_spelling, snake_case, truth_problems
+from interlock.tools._limits import ROWS_LIMIT
 from interlock.tools.branch import Branch
+from interlock.tools.consensus_vote import consensus_vote
 from interlock.tools.decision_table import DecisionTable
+from interlock.tools.lead_assign import LeadAssign, cursor_problems
+from interlock.tools.rule_score import RuleScore
+from interlock.tools.stall_detect import stall_detect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from interlock._wire import WireForm
     from interlock.typing import JSON
 
-__all__ = ["DESCRIPTIONS", "TOOLS", "call", "decide", "definitions"]
+__all__ = [
+    "DESCRIPTIONS",
+    "INPUT_TOOLS",
+    "TOOLS",
+    "call",
+    "decide",
+    "definitions",
+    "schema",
+    "unknown_tool",
+]
 
-TOOLS: dict[str, type[CompiledSpec]] = {tool.tool: tool for tool in (Branch, DecisionTable, Checks)}
-"""The compiled class of each tool, by its name in data."""
+TOOLS: dict[str, type[CompiledSpec]] = {
+    tool.tool: tool for tool in (Branch, DecisionTable, RuleScore, LeadAssign, Checks)
+}
+"""The compiled class of each tool that decides records by a spec, by its name in data."""
+
+
+class _InputTool(NamedTuple):
+    """A tool without a spec: the whole input goes into one call.
+
+    Attributes:
+        run: The function; its first argument is the first field.
+        fields: The fields of the input, the first of which is required.
+    """
+
+    run: Callable[..., WireForm]
+    fields: tuple[str, ...]
+
+
+INPUT_TOOLS = {
+    "ConsensusVote": _InputTool(
+        consensus_vote, ("votes", "mode", "tolerance", "overlap", "threshold", "normalize")
+    ),
+    "StallDetect": _InputTool(stall_detect, ("history", "window", "maxCycle", "signals")),
+}
+"""The tools without a spec, by their names in data."""
 
 DESCRIPTIONS = {
     "Branch": "Decide which of several named arms a record takes: the first whose conditions hold. "
@@ -29,12 +67,32 @@ DESCRIPTIONS = {
     "DecisionTable": "Decide what a table of rules says of a record, under the hit policy first, "
     "unique, priority or collect. Use it when several rules may hold at once. Not for ordered "
     "either-or choices: that is Branch.",
+    "ConsensusVote": "Count what several answers to one question settled on: the winner, its "
+    "weight, ties and dissenters. Use it when samples, models or reviewers have answered. Not for "
+    "judging which answer is right, and not for texts that agree in meaning alone.",
+    "StallDetect": "Say whether a loop still moves: unchanged, oscillating or progressing, from "
+    "snapshots of its signals. Use it between the rounds of a repeating task. Not for deciding "
+    "what to do about it, and not for time limits.",
+    "RuleScore": "Score a record: the exact sum of the points of the rules that hold, with bands. "
+    "Use it when several facts add up to one number. Not for choosing between alternatives: that "
+    "is Branch or DecisionTable.",
+    "LeadAssign": "Say which owner of a roster gets a record: first, most specific, least loaded "
+    "or in turn. Use it to hand out work by conditions, load and availability. Not for routing to "
+    "steps or queues by facts alone: that is Branch.",
     "Assert": "Check that a record meets a list of conditions, and say of each one why not. Use it "
     "as a gate before or after a step. Not for choosing between alternatives: that is Branch.",
 }
+"""What each tool is for and what it is not for, in the order in which they are listed."""
 
-_LIMITS = {"DecisionTable": {"rules": _schema.ROWS_LIMIT}}
+_LIMITS = {"DecisionTable": {"rules": ROWS_LIMIT}}
 """What the model-facing form holds to and the library form does not."""
+
+_OPTIONS = {
+    "Branch": ("verbose",),
+    "LeadAssign": ("cursor", "verbose"),
+    "RuleScore": ("includeMissed",),
+}
+"""What a call of a record tool takes beside the value and the spec."""
 
 
 def call(
@@ -46,10 +104,10 @@ def call(
     """Call a tool in its model-facing form.
 
     Args:
-        name: `Branch`, `DecisionTable` or `Assert`.
-        arguments: The input in wire form: `value`, the fields of the tool's spec, and for Branch
-            and Assert what `json_schema` lists.
-        now: The clock, for tools that read one; these three do not.
+        name: One of the names that `definitions` lists, such as `Branch` or `ConsensusVote`.
+        arguments: The input in wire form, as its JSON Schema says; both spellings of a name are
+            read. Tools that decide a record take it as `value` beside the fields of their spec.
+        now: The clock, for tools that read one; these do not.
 
     Returns:
         The wire form of the result.
@@ -57,52 +115,87 @@ def call(
     Raises:
         InputInvalid: With every fault of the input.
     """
-    tool = TOOLS.get(name)
-    if tool is None:
-        near = _core.nearest(name, list(TOOLS))
-        hint = f'; did you mean "{near}"?' if near else ""
-        message = f"no tool of that name{hint} (known: {', '.join(TOOLS)})"
-        raise _invalid([Problem("spec/unknown-choice", "name", _core.preview(name), message)])
-    fields, problems = _read(tool, arguments)
+    if name in INPUT_TOOLS:
+        return _run(INPUT_TOOLS[name], arguments).to_dict()
+    if name not in TOOLS:
+        raise _invalid([unknown_tool(name, "name")])
+    tool, options = TOOLS[name], _OPTIONS.get(name, ())
+    fields, problems = _read(arguments, (*tool.spec_fields, "value", *options))
+    if "value" not in fields:
+        problems.append(missing("value", "the record to decide (any JSON value, also null)"))
+    given = {option: fields.pop(option) for option in options if option in fields}
     value = fields.pop("value", None)
-    verbose = fields.pop("verbose", False)
+    problems += _option_problems(given)
     try:
         compiled = tool.from_spec(fields, limits=_LIMITS.get(name))
     except ConfigError as error:
         raise _invalid([*problems, *error.problems]) from None
     if problems:
         raise _invalid(problems)
-    return decide(compiled, value, verbose=verbose is True).to_dict()
+    explain = given.get("verbose", given.get("includeMissed")) is True
+    return decide(compiled, value, verbose=explain, cursor=given.get("cursor")).to_dict()
 
 
-def decide(compiled: CompiledSpec, value: object, *, verbose: bool = False) -> WireForm:
-    """Ask a compiled record tool about a record."""
+def decide(
+    compiled: CompiledSpec, value: object, *, verbose: bool = False, cursor: object = None
+) -> WireForm:
+    """Ask a compiled record tool about a record; `cursor` is for a roster in turn."""
     if isinstance(compiled, (Branch, DecisionTable)):
         return compiled.decide(value, verbose=verbose)
+    if isinstance(compiled, RuleScore):
+        return compiled.score(value, include_missed=verbose)
+    if isinstance(compiled, LeadAssign):
+        return compiled.assign(value, cursor=cast("int | None", cursor), verbose=verbose)
     return cast("Checks", compiled).report(value)
 
 
-def _read(tool: type[CompiledSpec], arguments: object) -> tuple[dict[str, object], list[Problem]]:
-    """Split an input into its fields and what is wrong beside the spec itself."""
+def unknown_tool(name: object, field: str) -> Problem:
+    """Say that there is no tool of that name, with the nearest that there is."""
+    near = _core.nearest(name, list(DESCRIPTIONS)) if isinstance(name, str) else None
+    hint = f'; did you mean "{near}"?' if near else ""
+    message = f"no tool of that name{hint} (known: {', '.join(DESCRIPTIONS)})"
+    return Problem("spec/unknown-choice", field, _core.preview(name), message)
+
+
+def schema(name: str) -> dict[str, JSON]:
+    """Return the JSON Schema of a spec file, or of the input of a tool without a spec."""
+    return TOOLS[name].json_schema() if name in TOOLS else _schema.model_input(name)
+
+
+def _run(tool: _InputTool, arguments: object) -> WireForm:
+    fields, problems = _read(arguments, tool.fields)
+    first, *rest = tool.fields
+    if first not in fields:
+        problems.append(missing(first))
+    given = {snake_case(field): fields[field] for field in rest if field in fields}
+    try:
+        result = tool.run(fields.get(first, ()), **given)
+    except ConfigError as error:
+        raise _invalid([*problems, *beside(problems, error.problems)]) from None
+    if problems:
+        raise _invalid(problems)
+    return result
+
+
+def _read(arguments: object, known: tuple[str, ...]) -> tuple[dict[str, object], list[Problem]]:
+    """Read the known fields of an input, and what is wrong with the others."""
     from collections.abc import Mapping as AnyMapping
 
     if not isinstance(arguments, AnyMapping):
         message = "must be a mapping of the tool's fields"
         problem = Problem("spec/wrong-type", "arguments", _core.preview(arguments), message)
         raise _invalid([problem])
-    fields = dict(cast("Mapping[str, object]", arguments))
-    problems: list[Problem] = []
-    extra = ("value", "verbose") if tool is Branch else ("value",)
-    known = (*tool.spec_fields, *extra)
+    given = cast("Mapping[str, object]", arguments)
+    fields, problems = one_spelling(given, known)
     problems += unknown_fields(fields, known)
-    fields = {field: value for field, value in fields.items() if field in known}
-    if "value" not in fields:
-        message = "is required: the record to decide (any JSON value, also null)"
-        problems.append(Problem("spec/missing-field", "value", None, message))
-    if not isinstance(fields.get("verbose", False), bool):
-        shown = _core.preview(fields["verbose"])
-        problems.append(Problem("spec/wrong-type", "verbose", shown, "must be true or false"))
-    return fields, problems
+    return {field: value for field, value in fields.items() if field in known}, problems
+
+
+def _option_problems(given: Mapping[str, object]) -> list[Problem]:
+    problems = [] if "cursor" not in given else cursor_problems(given["cursor"])
+    for name in ("verbose", "includeMissed"):
+        problems += truth_problems(given.get(name, False), name)
+    return problems
 
 
 def _invalid(problems: list[Problem]) -> InputInvalid:
@@ -127,19 +220,19 @@ def definitions(style: Style = "mcp") -> list[dict[str, JSON]]:
         message = "must be one of mcp, openai, anthropic"
         problem = Problem("spec/unknown-choice", "style", _core.preview(style), message)
         raise ConfigError((problem,))
-    return [_definition(name, style) for name in TOOLS]
+    return [_definition(name, style) for name in DESCRIPTIONS]
 
 
 def _definition(name: str, style: Style) -> dict[str, JSON]:
-    schema: JSON = dict(_schema.model_input(name))
+    inputs: JSON = dict(_schema.model_input(name))
     described: dict[str, JSON] = {"name": name, "description": DESCRIPTIONS[name]}
     if style == "openai":
-        return {"type": "function", "function": {**described, "parameters": schema}}
+        return {"type": "function", "function": {**described, "parameters": inputs}}
     if style == "anthropic":
-        return {**described, "input_schema": schema}
+        return {**described, "input_schema": inputs}
     annotations: JSON = {
         "readOnlyHint": True,
         "idempotentHint": True,
         "openWorldHint": False,
     }
-    return {**described, "inputSchema": schema, "annotations": annotations}
+    return {**described, "inputSchema": inputs, "annotations": annotations}

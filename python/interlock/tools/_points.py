@@ -14,15 +14,14 @@ from interlock.tools._fields import (
     repeated_problems,
     text_problems,
 )
+from interlock.tools._limits import BANDS_LIMIT
 from interlock.tools._numbers import exact, number_problems
 
 if TYPE_CHECKING:
     from interlock.typing import JSON
 
-__all__ = ["BANDS_LIMIT", "range_problems", "read_bands", "rule_problems"]
+__all__ = ["range_problems", "read_bands", "rule_problems"]
 
-BANDS_LIMIT = 256
-"""Bands of one score."""
 _FIELDS = ("name", "min")
 
 

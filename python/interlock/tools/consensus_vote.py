@@ -10,6 +10,7 @@ from interlock import _core
 from interlock._compiled import plain_problems, refuse, unknown_fields
 from interlock._wire import WireForm
 from interlock.tools._fields import choice_problems, form, missing, read_entries, text_problems
+from interlock.tools._limits import VOTES_LIMIT
 from interlock.tools._normalize import Normalizer, read_normalizer
 from interlock.tools._numbers import (
     distance,
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     from interlock.errors import Problem
     from interlock.typing import JSON, Number, VoteMode
 
-__all__ = ["VOTES_LIMIT", "VoteGroup", "VoteResult", "consensus_vote"]
+__all__ = ["VoteGroup", "VoteResult", "consensus_vote"]
 
-VOTES_LIMIT = 512
-"""Votes of one call."""
 _MODES = ("exact", "numeric", "set")
 _FIELDS = ("value", "weight", "voter")
 

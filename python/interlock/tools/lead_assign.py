@@ -15,6 +15,7 @@ from interlock.tools._fields import (
     spelled_catch_all,
     version_problems,
 )
+from interlock.tools._limits import OWNERS_LIMIT
 from interlock.tools._numbers import exact, whole_problems
 from interlock.tools._owners import (
     ConsideredOwner,
@@ -32,15 +33,12 @@ if TYPE_CHECKING:
     from interlock.typing import JSON, Limits, Strategy
 
 __all__ = [
-    "OWNERS_LIMIT",
     "LeadAssign",
     "LeadResult",
     "cursor_problems",
     "lead_assign",
 ]
 
-OWNERS_LIMIT = 256
-"""Owners of one roster."""
 _STRATEGIES = ("first", "specific", "least_loaded", "round_robin")
 
 

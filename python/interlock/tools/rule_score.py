@@ -9,6 +9,7 @@ from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm
 from interlock.tools._fields import spelled_catch_all, version_problems
+from interlock.tools._limits import RULES_LIMIT
 from interlock.tools._numbers import exact, total, written
 from interlock.tools._points import range_problems, read_bands, rule_problems
 from interlock.tools._rules import rule_reports
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
 
     from interlock.typing import JSON, Limits, Number
 
-__all__ = ["RULES_LIMIT", "Contribution", "RuleReason", "RuleScore", "ScoreResult", "rule_score"]
+__all__ = ["Contribution", "RuleReason", "RuleScore", "ScoreResult", "rule_score"]
 
-RULES_LIMIT = 256
-"""Rules of one score."""
 _CATCH_ALL = "a rule for every record checks the op `exists` of the value itself"
 
 

@@ -15,6 +15,7 @@ from interlock.tools._fields import (
     repeated_problems,
     text_problems,
 )
+from interlock.tools._limits import CYCLE_LIMIT, HISTORY_LIMIT, SIGNALS_LIMIT
 from interlock.tools._numbers import exact, whole_problems
 
 if TYPE_CHECKING:
@@ -22,14 +23,7 @@ if TYPE_CHECKING:
 
     from interlock.typing import JSON, StallReason
 
-__all__ = ["CYCLE_LIMIT", "HISTORY_LIMIT", "SIGNALS_LIMIT", "StallResult", "stall_detect"]
-
-HISTORY_LIMIT = 512
-"""Snapshots of one history."""
-SIGNALS_LIMIT = 64
-"""Signals of one snapshot, and names in `signals`."""
-CYCLE_LIMIT = 16
-"""The longest cycle that can be looked for."""
+__all__ = ["StallResult", "stall_detect"]
 
 _Forms: TypeAlias = "dict[str, str]"
 _EMPTY = form("", "signals")[0]

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 import interlock
+from interlock.tools import call
 from oracle import matches_expectation, missing_mentions
 
 HERE = Path(__file__).parent
@@ -71,10 +72,10 @@ def _answer(name: str, given: dict[str, Any], record: Callable[[object], object]
     if name == "formats":
         return {"valid": interlock.check_format(value, given["format"]).valid}
     if "value" in given:
-        return interlock.tools.call(CALLED[name], {**given, "value": record(value)})
+        return call(CALLED[name], {**given, "value": record(value)})
     # The whole input is data here, so all of it comes in both forms.
     form = {field: record(part) for field, part in given.items() if isinstance(part, list)}
-    return interlock.tools.call(CALLED[name], {**given, **form})
+    return call(CALLED[name], {**given, **form})
 
 
 @pytest.mark.parametrize(("name", "case"), _cases())

@@ -8,6 +8,7 @@ from .canonical import canonical, digest
 from .checks import evaluate, report, verdict
 from .compare import matches_expectation, missing_mentions
 from .formats import check_format
+from .more_tools import consensus_vote, lead_assign, rule_score, stall_detect
 from .paths import PathError, parse, resolve
 from .patterns import PatternInvalid, PatternUnsupported, check_syntax
 from .patterns import test as pattern_test
@@ -34,6 +35,7 @@ __all__ = [
     "canonical",
     "check_format",
     "check_syntax",
+    "consensus_vote",
     "decision_table",
     "digest",
     "equal",
@@ -45,6 +47,7 @@ __all__ = [
     "is_too_deep",
     "joined",
     "kind",
+    "lead_assign",
     "length",
     "matches_expectation",
     "missing_mentions",
@@ -53,6 +56,8 @@ __all__ = [
     "preview",
     "report",
     "resolve",
+    "rule_score",
+    "stall_detect",
     "type_name",
     "verdict",
 ]

@@ -87,7 +87,7 @@ def _problems(
         return [_must_be(described, value, field)]
     if not _within_reach(value):
         message = f"has a digit beyond the limit of 10 to the power of ±{EXPONENT_LIMIT}"
-        return [Problem("spec/over-limit", field, _core.preview(value), message)]
+        return [Problem("spec/over-limit", field, _shown(value), message)]
     least, most = bounds
     number = exact(value)
     if (least is not None and number < least) or (most is not None and number > most):
@@ -96,12 +96,23 @@ def _problems(
 
 
 def _must_be(described: str, value: object, field: str) -> Problem:
-    return Problem("spec/wrong-type", field, _core.preview(value), f"must be {described}")
+    return Problem("spec/wrong-type", field, _shown(value), f"must be {described}")
+
+
+def _shown(value: object) -> str:
+    # PERF: the digits of a huge integer take longer to work out than all the rest.
+    if isinstance(value, int) and _is_huge(value):
+        return f"<int of {int.bit_length(value)} bits>"
+    return _core.preview(value)
+
+
+def _is_huge(value: int) -> bool:
+    return int.bit_length(value) > 4 * EXPONENT_LIMIT
 
 
 def _within_reach(value: Number) -> bool:
-    # PERF: the length of an integer is known before any of its digits is worked out.
-    if isinstance(value, int) and int.bit_length(value) > 4 * EXPONENT_LIMIT:
+    # PERF: the length of an integer is known before any of its digits is.
+    if isinstance(value, int) and _is_huge(value):
         return False
     number = exact(value)
     last = cast("int", number.as_tuple().exponent)

@@ -55,7 +55,7 @@ def cli() -> None:
 @click.argument("records", default="-", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--output", type=click.Path(dir_okay=False), help="Write decisions to this file.")
 @click.option("--summary", is_flag=True, help="Print counts per outcome on standard error.")
-@click.option("--explain", is_flag=True, help="Say in each decision how every arm or row fared.")
+@click.option("--explain", is_flag=True, help="Say how every arm, row, rule or owner fared.")
 @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be decided.")
 @click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal.")
 def decide(

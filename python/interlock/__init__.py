@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     )
     from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
     from interlock.tools.branch import Branch, BranchResult, branch
+    from interlock.tools.consensus_vote import VoteResult, consensus_vote
     from interlock.tools.deadline_check import DeadlineResult, deadline_check
-    from interlock.tools.decision_table import (
-        DecisionTable,
-        TableResult,
-        decision_table,
-    )
+    from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
+    from interlock.tools.lead_assign import LeadAssign, LeadResult, lead_assign
+    from interlock.tools.rule_score import RuleScore, ScoreResult, rule_score
     from interlock.tools.sequence_run import SequenceRun, sequence_run
+    from interlock.tools.stall_detect import StallResult, stall_detect
 
 _HOMES = {
     "_core": ("Json", "Pattern", "__version__"),
@@ -72,9 +72,13 @@ _HOMES = {
     ),
     "tools._plan": ("HeldStep", "ReadyStep", "SequencePlan"),
     "tools.branch": ("Branch", "BranchResult", "branch"),
+    "tools.consensus_vote": ("VoteResult", "consensus_vote"),
     "tools.deadline_check": ("DeadlineResult", "deadline_check"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
+    "tools.lead_assign": ("LeadAssign", "LeadResult", "lead_assign"),
+    "tools.rule_score": ("RuleScore", "ScoreResult", "rule_score"),
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
+    "tools.stall_detect": ("StallResult", "stall_detect"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -92,6 +96,8 @@ __all__ = [
     "InputInvalid",
     "InterlockError",
     "Json",
+    "LeadAssign",
+    "LeadResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -102,21 +108,29 @@ __all__ = [
     "ReadyStep",
     "Resolution",
     "RetryAfter",
+    "RuleScore",
+    "ScoreResult",
     "SequencePlan",
     "SequenceRun",
     "SpecInvalid",
+    "StallResult",
     "TableResult",
     "Undetermined",
+    "VoteResult",
     "__version__",
     "branch",
     "canonical",
     "check_format",
+    "consensus_vote",
     "deadline_check",
     "decision_table",
     "digest",
+    "lead_assign",
     "parse_retry_after",
     "resolve",
+    "rule_score",
     "sequence_run",
+    "stall_detect",
 ]
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CompiledSpec",
     "beside",
+    "field_name",
     "payload_problems",
     "plain_problems",
     "refuse",
@@ -233,7 +234,7 @@ def unknown_fields(
         hint = f'; did you mean "{near}"?' if near else ""
         message = f"unknown field{hint} (known: {', '.join(known)})"
         shown = _core.preview(value)
-        problems.append(Problem("spec/unknown-field", place + _field_name(name), shown, message))
+        problems.append(Problem("spec/unknown-field", place + field_name(name), shown, message))
     return problems
 
 
@@ -243,7 +244,7 @@ def refuse(problems: Sequence[Problem]) -> None:
         raise SpecInvalid(tuple(problems))
 
 
-def _field_name(name: object) -> str:
+def field_name(name: object) -> str:
     """Write a key as a segment of a field: quoted when it is not plain."""
     shown = _core.preview(name, 60)
     plain = isinstance(name, str) and name.replace("-", "_").isidentifier()

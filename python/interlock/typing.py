@@ -14,14 +14,21 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "JSON",
     "Limits",
     "Match",
+    "Number",
     "Phase",
     "Policy",
     "SequenceState",
+    "StallReason",
+    "Strategy",
     "Verdict",
+    "VoteMode",
 ]
 
 JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | Decimal | bool | None"
 """A value that JSON can hold, as plain Python data."""
+
+Number: TypeAlias = "int | float | Decimal"
+"""A number; each stands for the decimal number it is written as."""
 
 Match: TypeAlias = Literal["all", "any"]
 """How many checks of a list must hold."""
@@ -31,6 +38,15 @@ Verdict: TypeAlias = Literal["pass", "fail", "undetermined"]
 
 Policy: TypeAlias = Literal["first", "unique", "priority", "collect"]
 """The hit policies of a decision table (DMN 1.3 section 8.2.8, a subset)."""
+
+VoteMode: TypeAlias = Literal["exact", "numeric", "set"]
+"""When two votes are one answer: equal, near enough as numbers, or alike enough as sets."""
+
+StallReason: TypeAlias = Literal["progressing", "unchanged", "oscillating", "insufficient"]
+"""What the end of a history looks like."""
+
+Strategy: TypeAlias = Literal["first", "specific", "least_loaded", "round_robin"]
+"""Which of several eligible owners is taken."""
 
 Limits: TypeAlias = Mapping[str, int]
 """Limits to lower or raise, by name, such as `{"checks": 200}`; see `docs/limits.md`."""

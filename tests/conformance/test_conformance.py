@@ -21,10 +21,27 @@ COUNTS = {
     "formats": 95,
     "branch": 21,
     "decision_table": 28,
+    "consensus_vote": 45,
+    "stall_detect": 26,
+    "rule_score": 26,
+    "lead_assign": 38,
     "retry_after": 68,
     "deadline_check": 35,
     "sequence_run": 35,
 }
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "consensus_vote": interlock.consensus_vote,
+    "stall_detect": interlock.stall_detect,
+    "deadline_check": interlock.deadline_check,
+}
+COMPILED: dict[str, tuple[Any, Callable[..., Any]]] = {
+    "branch": (interlock.Branch, interlock.Branch.decide),
+    "decision_table": (interlock.DecisionTable, interlock.DecisionTable.decide),
+    "rule_score": (interlock.RuleScore, interlock.RuleScore.score),
+    "lead_assign": (interlock.LeadAssign, interlock.LeadAssign.assign),
+    "sequence_run": (interlock.SequenceRun, interlock.SequenceRun.plan),
+}
+CALLED = {name: name.title().replace("_", "") for name in (*FUNCTIONS, *COMPILED)}
 
 # A case may stand here only with the construct of the pattern dialect that is not lowered yet.
 NOT_LOWERED_YET: dict[str, str] = {}
@@ -38,6 +55,10 @@ def _cases() -> list[Any]:
             marks = [pytest.mark.xfail(reason=reason)] if reason else []
             cases.append(pytest.param(name, case, id=case["id"], marks=marks))
     return cases
+
+
+def snake_case(name: str) -> str:
+    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
 def _as_object(value: object) -> object:
@@ -65,17 +86,16 @@ def _answer(name: str, given: dict[str, Any], record: Callable[[object], object]
         return {"valid": interlock.check_format(value, given["format"]).valid}
     if name == "retry_after":
         return interlock.parse_retry_after(given["retryAfter"], given.get("now")).to_dict()
-    if name == "deadline_check":
-        names = {field: re.sub("[A-Z]", lambda m: f"_{m[0].lower()}", field) for field in given}
-        return interlock.deadline_check(**{names[f]: v for f, v in given.items()}).to_dict()
-    if name == "sequence_run":
-        rest = {key: part for key, part in given.items() if key in ("now", "completed", "failed")}
-        steps = {key: part for key, part in given.items() if key in ("steps", "version")}
-        return interlock.SequenceRun.from_spec(steps).plan(record(value), **rest).to_dict()
-    tool = interlock.Branch if name == "branch" else interlock.DecisionTable
-    spec = {key: part for key, part in given.items() if key not in ("value", "verbose")}
-    verbose = given.get("verbose", False)
-    return tool.from_spec(spec).decide(record(value), verbose=verbose).to_dict()
+    if name in FUNCTIONS:
+        # The whole input is data here, so all of it comes in both forms.
+        form = {f: record(part) if isinstance(part, list) else part for f, part in given.items()}
+        return FUNCTIONS[name](
+            **{snake_case(field): part for field, part in form.items()}
+        ).to_dict()
+    tool, ask = COMPILED[name]
+    spec = {field: part for field, part in given.items() if field in tool.spec_fields}
+    rest = {snake_case(f): part for f, part in given.items() if f not in ("value", *spec)}
+    return ask(tool.from_spec(spec), record(value), **rest).to_dict()
 
 
 @pytest.mark.parametrize(("name", "case"), _cases())
@@ -89,14 +109,6 @@ def test_case(name: str, case: dict[str, Any], record: Callable[[object], object
         answer = _answer(name, case["input"], record)
 
         assert matches_expectation(case["expect"], answer) == []
-
-
-CALLED = {
-    "branch": "Branch",
-    "decision_table": "DecisionTable",
-    "deadline_check": "DeadlineCheck",
-    "sequence_run": "SequenceRun",
-}
 
 
 @pytest.mark.parametrize(("name", "case"), [c for c in _cases() if c.values[0] in CALLED])

@@ -15,6 +15,12 @@ def nodes(schema: dict[str, Any], at: str = "") -> Iterator[tuple[str, dict[str,
         yield from nodes(schema["items"], f"{at}[]")
 
 
+def is_closed(node: dict[str, Any]) -> bool:
+    """Say whether an object has its own fields alone, or described ones under any name."""
+    more = node["additionalProperties"]
+    return more is False or ("properties" not in node and bool(more["description"]))
+
+
 def faults(schema: dict[str, Any]) -> list[str]:
     """List what is wrong with a schema."""
     found: list[str] = []
@@ -22,7 +28,7 @@ def faults(schema: dict[str, Any]) -> list[str]:
         properties = node.get("properties", {})
         told = {
             "type": node.get("type", "object") in TYPES,
-            "open object": node.get("type") != "object" or node["additionalProperties"] is False,
+            "open object": node.get("type") != "object" or is_closed(node),
             "required": set(node.get("required", ())) <= set(properties),
             "enum": "enum" not in node or len(set(node["enum"])) == len(node["enum"]) > 0,
             "items": ("items" in node) == (node.get("type") == "array"),

@@ -208,18 +208,26 @@ class TestDefinitions:
         for tool in definitions():
             assert re.fullmatch("[A-Za-z0-9_-]{1,64}", str(tool["name"]))
             assert " Not for " in str(tool["description"])
-        names = ["Branch", "DecisionTable", "DeadlineCheck", "SequenceRun", "Assert"]
-        assert names == [tool["name"] for tool in definitions()]
+        assert [*_model_tools.DESCRIPTIONS] == [tool["name"] for tool in definitions()]
+        assert {*_model_tools.TOOLS, *_model_tools.INPUT_TOOLS} == {*_model_tools.DESCRIPTIONS}
 
     def test_schemas(self) -> None:
         for tool in cast("list[Wire]", definitions("mcp")):
             schema = tool["inputSchema"]
             assert [] == schemas.faults(schema)
-            assert ("value" in schema["required"]) == (tool["name"] != "DeadlineCheck")
+            assert ("value" in schema["required"]) == (tool["name"] in _model_tools.TOOLS)
             for _, node in schemas.nodes(schema):
                 if "op" in node.get("properties", {}):
                     ops = [name for name, _, _ in _core.ops()]
                     assert ops == node["properties"]["op"]["enum"]
+
+    def test_schemas_have_the_fields_that_are_read(self) -> None:
+        for tool in cast("list[Wire]", definitions("mcp")):
+            name, described = tool["name"], tool["inputSchema"]["properties"]
+            with pytest.raises(InputInvalid) as caught:
+                call(name, {"unknown": 1})
+            told = next(p for p in caught.value.problems if p.field == "unknown").message
+            assert set(described) == set(told.partition("known: ")[2].strip(")").split(", "))
 
     def test_styles_differ_in_shape_only(self) -> None:
         mcp = cast("list[Wire]", definitions("mcp"))

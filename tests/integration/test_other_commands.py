@@ -9,24 +9,44 @@ from typing import Any
 
 import pytest
 
-from interlock import Branch, Checks, DecisionTable, SequenceRun, __version__, _core
-from interlock.tools import definitions
+from interlock import (
+    Branch,
+    Checks,
+    DecisionTable,
+    LeadAssign,
+    RuleScore,
+    SequenceRun,
+    __version__,
+    _core,
+)
+from interlock.tools import call, definitions
 
 from . import schemas
 from .command import BIG_LINE, COMMAND, Ran, Row, environment, interlock
 
 COMMANDS = ("decide", "lint", "call", "schema", "tools", "version")
-COMPILED: dict[str, type[Branch | DecisionTable | SequenceRun | Checks]] = {
+COMPILED: dict[
+    str, type[Branch | DecisionTable | RuleScore | LeadAssign | SequenceRun | Checks]
+] = {
     "Branch": Branch,
     "DecisionTable": DecisionTable,
+    "RuleScore": RuleScore,
+    "LeadAssign": LeadAssign,
     "SequenceRun": SequenceRun,
     "Assert": Checks,
 }
 CHECKS_AT = {
     "Branch": ".arms[].when[]",
     "DecisionTable": ".rows[].when[]",
+    "RuleScore": ".rules[].when[]",
+    "LeadAssign": ".owners[].when[]",
     "SequenceRun": ".steps[].when[]",
     "Assert": ".checks[]",
+}
+WITHOUT_SPEC: dict[str, Row] = {
+    "ConsensusVote": {"votes": [{"value": "a"}, {"value": "b", "weight": 0.5}]},
+    "StallDetect": {"history": [{"tests": "a"}, {"tests": "b"}], "max_cycle": 2},
+    "DeadlineCheck": {"budget_ms": 10, "now": 3, "startedAt": 0},
 }
 
 INPUT: Row = {
@@ -109,6 +129,11 @@ class TestCall:
         assert (1, b"") == (ran.code, ran.out)
         assert ran.err.startswith(f"interlock: {len(fields)} problems:\n")
 
+    @pytest.mark.parametrize("tool", WITHOUT_SPEC)
+    def test_a_tool_without_a_spec(self, tool: str) -> None:
+        ran = interlock("call", tool, stdin=encoded(WITHOUT_SPEC[tool]))
+        assert [call(tool, WITHOUT_SPEC[tool])] == ran.rows
+
     def test_unknown_tool(self) -> None:
         ran = interlock("call", "Brnch", stdin=b"{}")
         assert (1, b"") == (ran.code, ran.out)
@@ -134,16 +159,16 @@ class TestSchema:
         assert [] == schemas.faults(schema)
         assert {"const": tool} == {"const": schema["properties"]["tool"]["const"]}
 
+    @pytest.mark.parametrize("tool", WITHOUT_SPEC)
+    def test_is_that_of_the_input_where_there_is_no_spec(self, tool: str) -> None:
+        inputs = {d["name"]: d["inputSchema"] for d in definitions("mcp")}
+        assert inputs[tool] == json.loads(interlock("schema", tool).out)
+
     @pytest.mark.parametrize("tool", COMPILED)
     def test_has_every_op(self, tool: str) -> None:
         check = schemas.properties_at(json.loads(interlock("schema", tool).out), CHECKS_AT[tool])
         names = [name for name, _, _ in _core.ops()]
         assert (23, names) == (len(names), check["op"]["enum"])
-
-    def test_of_a_tool_without_a_spec_it_is_that_of_its_input(self) -> None:
-        schema = json.loads(interlock("schema", "DeadlineCheck").out)
-        assert [] == schemas.faults(schema)
-        assert {"deadline", "budgetMs", "now"} < set(schema["properties"])
 
     def test_unknown_tool(self) -> None:
         ran = interlock("schema", "decisiontable")
@@ -156,7 +181,8 @@ class TestTools:
         ran = interlock("tools")
         assert (0, "") == (ran.code, ran.err)
         listed = [line.split()[0] for line in ran.lines]
-        assert list(COMPILED) == [name for name in listed if name != "DeadlineCheck"]
+        assert list(COMPILED) == [name for name in listed if name in COMPILED]
+        assert {*COMPILED, *WITHOUT_SPEC} == set(listed)
 
     def test_each_style(self) -> None:
         given: dict[str, Any] = {

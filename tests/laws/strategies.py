@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
+from typing import Any
 
 from hypothesis import strategies as st
 from laws.pattern_strategies import LINE_ENDS, patterns, subjects
 
-from oracle import PathError, joined, kind, resolve
+from oracle import PathError, is_finite_number, joined, kind, resolve
 
 Check = dict[str, object]
 
@@ -239,3 +240,14 @@ def checks(draw: st.DrawFn, value: object) -> Check:
 def check_lists(value: object) -> st.SearchStrategy[list[Check]]:
     """One to four checks for a value."""
     return st.lists(checks(value), min_size=1, max_size=4)
+
+
+def tidy(value: Any) -> Any:
+    """The value without what has no canonical form."""
+    if isinstance(value, dict):
+        return {tidy(key): tidy(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [tidy(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return value if kind(value) != "number" or is_finite_number(value) else None

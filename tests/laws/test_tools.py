@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.strategies import check_lists, json_values, values
+from laws.strategies import check_lists, json_values, tidy, values
 
 import oracle
 from interlock import Branch, DecisionTable, Json, branch, decision_table
@@ -22,17 +22,6 @@ FORMS = (lambda value: value, lambda value: Json(json.dumps(value)))
 
 def _pickled(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))  # noqa: S301  # made on the spot
-
-
-def _tidy(value: Any) -> Any:
-    """The value without what has no canonical form."""
-    if isinstance(value, dict):
-        return {_tidy(key): _tidy(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_tidy(item) for item in value]
-    if isinstance(value, str):
-        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return value if oracle.kind(value) != "number" or oracle.is_finite_number(value) else None
 
 
 def _reordered(value: Any) -> Any:
@@ -55,8 +44,8 @@ def _entries(draw: st.DrawFn, value: object, label: str) -> list[Entry]:
         if label == "id" and draw(st.booleans()):
             entry["priority"] = draw(st.sampled_from((-1, 0, 0.0, 1, 1.0, 2.5, Decimal(1), 2**64)))
         entries.append(entry)
-    tidy: list[Entry] = _tidy(entries)
-    return tidy
+    tidied: list[Entry] = tidy(entries)
+    return tidied
 
 
 def _otherwise() -> st.SearchStrategy[Entry | None]:

@@ -11,6 +11,7 @@ from .formats import check_format
 from .instants import ZONES, deadline_check, retry_after
 from .instants import read as read_instant
 from .instants import write as write_instant
+from .more_tools import consensus_vote, lead_assign, rule_score, stall_detect
 from .paths import PathError, parse, resolve
 from .patterns import PatternInvalid, PatternUnsupported, check_syntax
 from .patterns import test as pattern_test
@@ -39,6 +40,7 @@ __all__ = [
     "canonical",
     "check_format",
     "check_syntax",
+    "consensus_vote",
     "deadline_check",
     "decision_table",
     "digest",
@@ -51,6 +53,7 @@ __all__ = [
     "is_too_deep",
     "joined",
     "kind",
+    "lead_assign",
     "length",
     "matches_expectation",
     "missing_mentions",
@@ -61,7 +64,9 @@ __all__ = [
     "report",
     "resolve",
     "retry_after",
+    "rule_score",
     "sequence_run",
+    "stall_detect",
     "type_name",
     "verdict",
     "write_instant",

@@ -14,6 +14,7 @@ from .checks import evaluate, report, verdict
 from .compare import matches_expectation, missing_mentions
 from .formats import check_format
 from .instants import deadline_check, retry_after
+from .more_tools import consensus_vote, lead_assign, rule_score, stall_detect
 from .paths import PathError, parse, resolve
 from .previews import preview
 from .sequences import sequence_run
@@ -36,6 +37,10 @@ RUNNERS: dict[str, Callable[[Json], dict[str, object]]] = {
     "formats": lambda given: {"valid": check_format(given["value"], given["format"])},
     "branch": branch,
     "decision_table": decision_table,
+    "consensus_vote": consensus_vote,
+    "stall_detect": stall_detect,
+    "rule_score": rule_score,
+    "lead_assign": lead_assign,
     "retry_after": retry_after,
     "deadline_check": deadline_check,
     "sequence_run": sequence_run,

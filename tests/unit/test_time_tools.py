@@ -167,7 +167,7 @@ class TestSequence:
 
     def test_a_broken_check_refuses_only_when_strict(self) -> None:
         spec = {"steps": [{"id": "a", "when": [{"op": "matches", "expected": "("}]}]}
-        assert ["pattern/invalid"] == [p.code for p in SequenceRun.lint(spec)]
+        assert ["pattern/invalid"] == [p.code for p in SequenceRun.lint_spec(spec)]
         assert "a" == SequenceRun.from_spec(spec).plan("x", now=None).skipped[0].id
 
     def test_the_spec_is_what_it_is_compared_by(self) -> None:
@@ -210,7 +210,7 @@ class TestNames:
     def test_both_at_once_are_refused(self) -> None:
         given = {"budgetMs": 10, "budget_ms": 10, "now": 0}
         faults = problems(lambda: call("DeadlineCheck", given))
-        assert [("spec/conflict", "budgetMs")] == faults
+        assert [("spec/repeated-key", "budgetMs")] == faults
 
     def test_unknown_ones_are_told(self) -> None:
         given = {"budgetMs": 10, "now": "x", "deadlin": 3}

@@ -55,7 +55,7 @@ def cli() -> None:
 @click.argument("records", default="-", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--output", type=click.Path(dir_okay=False), help="Write decisions to this file.")
 @click.option("--summary", is_flag=True, help="Print counts per outcome on standard error.")
-@click.option("--explain", is_flag=True, help="Say in each decision how every arm or row fared.")
+@click.option("--explain", is_flag=True, help="Say how every arm, row, rule or owner fared.")
 @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be decided.")
 @click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal.")
 def decide(
@@ -128,18 +128,14 @@ def call(tool: str, source: str) -> None:
 @cli.command()
 @click.argument("tool")
 def schema(tool: str) -> None:
-    """Print the JSON Schema of a spec file of TOOL, or of its input where it has no spec."""
-    from interlock.tools import _schema
-    from interlock.tools._model_tools import DESCRIPTIONS, TOOLS
+    """Print the JSON Schema of a spec file of TOOL, or of its input when it takes no spec."""
+    from interlock.tools._model_tools import DESCRIPTIONS, unknown_tool
+    from interlock.tools._model_tools import schema as schema_of
 
     if tool not in DESCRIPTIONS:
-        from interlock._core import nearest
-
-        near = nearest(tool, list(DESCRIPTIONS))
-        hint = f'; did you mean "{near}"?' if near else ""
-        message = f'no tool "{tool}"{hint} (known: {", ".join(DESCRIPTIONS)})'
-        raise click.BadParameter(message, param_hint="TOOL")
-    _print_json(_schema.spec(tool) if tool in TOOLS else _schema.model_input(tool))
+        problem = unknown_tool(tool, "TOOL")
+        raise click.BadParameter(f"{problem.value}: {problem.message}", param_hint="TOOL")
+    _print_json(schema_of(tool))
 
 
 @cli.command()

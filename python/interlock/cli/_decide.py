@@ -16,11 +16,13 @@ from interlock._wire import to_json
 from interlock.cli._commands import BOM, standard_input
 from interlock.errors import ConfigError, InterlockError
 from interlock.tools._model_tools import decide, moment_for
+from interlock.tools.lead_assign import LeadResult
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from interlock._compiled import CompiledSpec
+    from interlock._wire import WireForm
 
 __all__ = ["Run", "destination", "print_summary", "source"]
 
@@ -52,6 +54,7 @@ class Run:
         # One instant for the whole run, so that the order of records says nothing.
         self._now = moment_for(compiled)
         self._strict = strict
+        self._cursor: int | None = None
 
     def through(self, lines: IO[bytes], out: IO[bytes], *, progress: bool) -> None:
         """Decide every line and write what it gives; memory is bounded by the longest line."""
@@ -78,13 +81,24 @@ class Run:
         try:
             if len(line) > _LINE_LIMIT:
                 return self._failed(number, f"longer than the limit of {_LINE_LIMIT} bytes")
-            record = Json(line.rstrip())
-            found = decide(self._compiled, record, verbose=self._explain, now=self._now)
-            result = cast("Outcome", found)
+            result = cast("Outcome", self._ask(Json(line.rstrip())))
         except InterlockError as error:
             return self._failed(number, _in_line(error))
         self.counts[result.outcome] += 1
         return result.to_json()
+
+    def _ask(self, record: Json) -> WireForm:
+        result = decide(
+            self._compiled,
+            record,
+            verbose=self._explain,
+            cursor=self._cursor,
+            now=self._now,
+        )
+        if isinstance(result, LeadResult):
+            # In turn over the whole run, as one call after the other would be.
+            self._cursor = result.next_cursor(self._cursor)
+        return result
 
     def _failed(self, number: int, message: str) -> str:
         self.bad_count += 1

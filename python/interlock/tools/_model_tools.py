@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from interlock import _core
-from interlock._compiled import CompiledSpec, unknown_fields
+from interlock._compiled import CompiledSpec, beside, unknown_fields
 from interlock.conditions import Checks
 from interlock.errors import ConfigError, InputInvalid, Problem
 from interlock.tools import _schema
-from interlock.tools._timed import (
-    PLAN_FIELDS,
-    check_deadline,
-    moment_for,
-    plan_problems,
-    plan_with,
-)
+from interlock.tools._fields import missing, one_spelling, snake_case, truth_problems
+from interlock.tools._limits import ROWS_LIMIT
+from interlock.tools._timed import check_deadline, moment_for, plan_problems
 from interlock.tools.branch import Branch
+from interlock.tools.consensus_vote import consensus_vote
 from interlock.tools.decision_table import DecisionTable
+from interlock.tools.lead_assign import LeadAssign, cursor_problems
+from interlock.tools.rule_score import RuleScore
 from interlock.tools.sequence_run import SequenceRun
+from interlock.tools.stall_detect import stall_detect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interlock._wire import WireForm
-    from interlock.typing import JSON
+    from interlock.typing import JSON, Instant
 
-__all__ = ["DESCRIPTIONS", "TOOLS", "call", "decide", "definitions", "moment_for"]
+__all__ = [
+    "DESCRIPTIONS",
+    "INPUT_TOOLS",
+    "TOOLS",
+    "call",
+    "decide",
+    "definitions",
+    "moment_for",
+    "schema",
+    "unknown_tool",
+]
 
 TOOLS: dict[str, type[CompiledSpec]] = {
-    tool.tool: tool for tool in (Branch, DecisionTable, SequenceRun, Checks)
+    tool.tool: tool for tool in (Branch, DecisionTable, RuleScore, LeadAssign, SequenceRun, Checks)
 }
-"""The compiled class of each tool that has one, by its name in data."""
+"""The compiled class of each tool that decides records by a spec, by its name in data."""
+
+INPUT_TOOLS: dict[str, Callable[..., WireForm]] = {
+    "ConsensusVote": consensus_vote,
+    "StallDetect": stall_detect,
+    "DeadlineCheck": check_deadline,
+}
+"""The function of each tool without a spec; its arguments are the fields of the input."""
 
 DESCRIPTIONS = {
     "Branch": "Decide which of several named arms a record takes: the first whose conditions hold. "
@@ -39,6 +56,18 @@ DESCRIPTIONS = {
     "DecisionTable": "Decide what a table of rules says of a record, under the hit policy first, "
     "unique, priority or collect. Use it when several rules may hold at once. Not for ordered "
     "either-or choices: that is Branch.",
+    "ConsensusVote": "Count what several answers to one question settled on: the winner, its "
+    "weight, ties and dissenters. Use it when samples, models or reviewers have answered. Not for "
+    "judging which answer is right, and not for texts that agree in meaning alone.",
+    "StallDetect": "Say whether a loop still moves: unchanged, oscillating or progressing, from "
+    "snapshots of its signals. Use it between the rounds of a repeating task. Not for deciding "
+    "what to do about it, and not for time limits.",
+    "RuleScore": "Score a record: the exact sum of the points of the rules that hold, with bands. "
+    "Use it when several facts add up to one number. Not for choosing between alternatives: that "
+    "is Branch or DecisionTable.",
+    "LeadAssign": "Say which owner of a roster gets a record: first, most specific, least loaded "
+    "or in turn. Use it to hand out work by conditions, load and availability. Not for routing to "
+    "steps or queues by facts alone: that is Branch.",
     "DeadlineCheck": "Say how much is left of a deadline or a time budget, in which phase it is, "
     "and how many more steps fit. Use it before the next step of work that has an end. Not for "
     "waiting.",
@@ -47,8 +76,9 @@ DESCRIPTIONS = {
     "Assert": "Check that a record meets a list of conditions, and say of each one why not. Use it "
     "as a gate before or after a step. Not for choosing between alternatives: that is Branch.",
 }
+"""What each tool is for and what it is not for, in the order in which they are listed."""
 
-_LIMITS = {"DecisionTable": {"rules": _schema.ROWS_LIMIT}}
+_LIMITS = {"DecisionTable": {"rules": ROWS_LIMIT}}
 """What the model-facing form holds to and the library form does not."""
 
 
@@ -61,8 +91,9 @@ def call(
     """Call a tool in its model-facing form.
 
     Args:
-        name: `Branch`, `DecisionTable`, `DeadlineCheck`, `SequenceRun` or `Assert`.
-        arguments: The input in wire form, as the tool's definition describes it.
+        name: One of the names that `definitions` lists, such as `Branch` or `ConsensusVote`.
+        arguments: The input in wire form, as its JSON Schema says; both spellings of a name are
+            read. Tools that decide a record take it as `value` beside the fields of their spec.
         now: The present instant, instead of the clock. DeadlineCheck and SequenceRun look at it
             where *arguments* have no `now` of their own; the others never do.
 
@@ -73,78 +104,113 @@ def call(
         InputInvalid: With every fault of the input.
     """
     if not any(known == name for known in DESCRIPTIONS):
-        near = _core.nearest(str(name), list(DESCRIPTIONS))
-        hint = f'; did you mean "{near}"?' if near else ""
-        message = f"no tool of that name{hint} (known: {', '.join(DESCRIPTIONS)})"
-        raise _invalid([Problem("spec/unknown-choice", "name", _core.preview(name), message)])
-    fields = _mapping(arguments)
+        raise _invalid([unknown_tool(name, "name")])
+    run = _decided if name in TOOLS else _run
+    return run(name, arguments, now).to_dict()
+
+
+def _decided(name: str, arguments: object, now: object) -> WireForm:
+    """Compile the spec of a call and decide its record."""
+    tool, known = TOOLS[name], _schema.options(name)
+    fields, problems = _read(arguments, (*tool.spec_fields, "value", *known))
+    if "value" not in fields:
+        problems.append(missing("value", "the record to decide (any JSON value, also null)"))
+    value = fields.pop("value", None)
+    given = {option: fields.pop(option) for option in known if option in fields}
+    problems += _option_problems(given)
+    # Of an option, null is the same as leaving it out.
+    options: dict[str, Any] = {o: told for o, told in given.items() if told is not None}
+    compiled = None
     try:
-        if name == "DeadlineCheck":
-            return check_deadline(fields, now).to_dict()
-        return _call_compiled(TOOLS[name], fields, now).to_dict()
+        compiled = tool.from_spec(fields, limits=_LIMITS.get(name))
+    except ConfigError as error:
+        problems += error.problems
+    if compiled is None or problems:
+        if tool is SequenceRun:
+            problems += plan_problems(fields.get("steps"), options, now)
+        raise _invalid(problems)
+    options["verbose"] = options.get("verbose", options.pop("includeMissed", False))
+    if "now" not in options:
+        options["now"] = moment_for(compiled) if now is None else now
+    try:
+        return decide(compiled, value, **options)
     except ConfigError as error:
         raise _invalid(error.problems) from None
 
 
-def _call_compiled(tool: type[CompiledSpec], given: dict[str, object], now: object) -> WireForm:
-    fields, problems = _read(tool, given)
-    spec = {field: value for field, value in fields.items() if field in tool.spec_fields}
-    try:
-        compiled = tool.from_spec(spec, limits=_LIMITS.get(tool.tool))
-    except ConfigError as error:
-        problems += error.problems
-        if tool is SequenceRun:
-            problems += plan_problems(spec.get("steps"), fields, now)
-        raise _invalid(problems) from None
-    if isinstance(compiled, SequenceRun):
-        try:
-            plan = plan_with(compiled, fields.get("value"), fields, now)
-        except ConfigError as error:
-            raise _invalid([*problems, *error.problems]) from None
-        if not problems:
-            return plan
-    if problems:
-        raise _invalid(problems)
-    return decide(compiled, fields["value"], verbose=fields.get("verbose") is True)
-
-
 def decide(
-    compiled: CompiledSpec, value: object, *, verbose: bool = False, now: int | None = None
+    compiled: CompiledSpec,
+    value: object,
+    *,
+    verbose: bool = False,
+    cursor: int | None = None,
+    now: Instant | None = None,
+    completed: Iterable[str] = (),
+    failed: Iterable[str] = (),
 ) -> WireForm:
-    """Ask a compiled record tool about a record; `now` is for a tool that looks at an instant."""
+    """Ask a compiled record tool about a record; each tool takes the options that are its own."""
     if isinstance(compiled, (Branch, DecisionTable)):
         return compiled.decide(value, verbose=verbose)
+    if isinstance(compiled, RuleScore):
+        return compiled.score(value, include_missed=verbose)
+    if isinstance(compiled, LeadAssign):
+        return compiled.assign(value, cursor=cursor, verbose=verbose)
     if isinstance(compiled, SequenceRun):
-        return compiled.plan(value, now=now)
+        return compiled.plan(value, now=now, completed=completed, failed=failed)
     return cast("Checks", compiled).report(value)
 
 
-def _mapping(arguments: object) -> dict[str, object]:
+def unknown_tool(name: object, field: str) -> Problem:
+    """Say that there is no tool of that name, with the nearest that there is."""
+    near = _core.nearest(name, list(DESCRIPTIONS)) if isinstance(name, str) else None
+    hint = f'; did you mean "{near}"?' if near else ""
+    message = f"no tool of that name{hint} (known: {', '.join(DESCRIPTIONS)})"
+    return Problem("spec/unknown-choice", field, _core.preview(name), message)
+
+
+def schema(name: str) -> dict[str, JSON]:
+    """Return the JSON Schema of a spec file, or of the input of a tool without a spec."""
+    return TOOLS[name].json_schema() if name in TOOLS else _model_input(name)
+
+
+def _run(name: str, arguments: object, now: object) -> WireForm:
+    """Call a tool without a spec: the whole input goes into one call."""
+    known, required = _schema.input_fields(name)
+    fields, problems = _read(arguments, known)
+    for field in required:
+        if field not in fields:
+            problems.append(missing(field))
+            fields[field] = ()
+    if "now" in known and fields.get("now") is None:
+        fields["now"] = now
+    try:
+        result = INPUT_TOOLS[name](**{snake_case(field): fields[field] for field in fields})
+    except ConfigError as error:
+        raise _invalid([*problems, *beside(problems, error.problems)]) from None
+    if problems:
+        raise _invalid(problems)
+    return result
+
+
+def _read(arguments: object, known: tuple[str, ...]) -> tuple[dict[str, object], list[Problem]]:
+    """Read the known fields of an input, and what is wrong with the others."""
     from collections.abc import Mapping as AnyMapping
 
     if not isinstance(arguments, AnyMapping):
         message = "must be a mapping of the tool's fields"
         problem = Problem("spec/wrong-type", "arguments", _core.preview(arguments), message)
         raise _invalid([problem])
-    return dict(cast("Mapping[str, object]", arguments))
-
-
-def _read(
-    tool: type[CompiledSpec], fields: dict[str, object]
-) -> tuple[dict[str, object], list[Problem]]:
-    """Give the known fields of an input, and what is wrong beside the spec itself."""
-    problems: list[Problem] = []
-    extra = {"Branch": ("verbose",), "SequenceRun": PLAN_FIELDS}.get(tool.tool, ())
-    known = (*tool.spec_fields, "value", *extra)
+    given = cast("Mapping[str, object]", arguments)
+    fields, problems = one_spelling(given, known)
     problems += unknown_fields(fields, known)
-    fields = {field: value for field, value in fields.items() if field in known}
-    if "value" not in fields:
-        message = "is required: the record to decide (any JSON value, also null)"
-        problems.append(Problem("spec/missing-field", "value", None, message))
-    if not isinstance(fields.get("verbose", False), bool):
-        shown = _core.preview(fields["verbose"])
-        problems.append(Problem("spec/wrong-type", "verbose", shown, "must be true or false"))
-    return fields, problems
+    return {field: value for field, value in fields.items() if field in known}, problems
+
+
+def _option_problems(given: Mapping[str, object]) -> list[Problem]:
+    problems = [] if "cursor" not in given else cursor_problems(given["cursor"])
+    for name in ("verbose", "includeMissed"):
+        problems += truth_problems(given.get(name, False), name)
+    return problems
 
 
 def _invalid(problems: Sequence[Problem]) -> InputInvalid:
@@ -172,16 +238,20 @@ def definitions(style: Style = "mcp") -> list[dict[str, JSON]]:
     return [_definition(name, style) for name in DESCRIPTIONS]
 
 
+def _model_input(name: str) -> dict[str, JSON]:
+    return _schema.model_input(name, has_record=name in TOOLS)
+
+
 def _definition(name: str, style: Style) -> dict[str, JSON]:
-    schema: JSON = dict(_schema.model_input(name))
+    inputs: JSON = dict(_model_input(name))
     described: dict[str, JSON] = {"name": name, "description": DESCRIPTIONS[name]}
     if style == "openai":
-        return {"type": "function", "function": {**described, "parameters": schema}}
+        return {"type": "function", "function": {**described, "parameters": inputs}}
     if style == "anthropic":
-        return {**described, "input_schema": schema}
+        return {**described, "input_schema": inputs}
     annotations: JSON = {
         "readOnlyHint": True,
         "idempotentHint": True,
         "openWorldHint": False,
     }
-    return {**described, "inputSchema": schema, "annotations": annotations}
+    return {**described, "inputSchema": inputs, "annotations": annotations}

@@ -1,36 +1,150 @@
-"""Numbers of a spec or an input: exact, finite, within their bounds."""
+"""Numbers that count: read exactly, added without rounding, given back as what they are."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
+from functools import reduce
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from interlock import _core
 from interlock.errors import Problem
 
-__all__ = ["exact_number", "read_share", "read_whole"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from interlock.typing import Number
+
+__all__ = [
+    "EXPONENT_LIMIT",
+    "distance",
+    "exact",
+    "is_finite",
+    "number_problems",
+    "product",
+    "ratio",
+    "total",
+    "whole_problems",
+    "written",
+]
+
+EXPONENT_LIMIT = 400
+"""No digit of a number that counts stands further from the point: what is added stays small."""
+
+# Wide enough that nothing within the limit is ever rounded; a trap says so if it were. It is our
+# own, so that whatever a caller sets for its decimals changes no answer.
+_EXACT = Context(
+    prec=5 * EXPONENT_LIMIT,
+    rounding=ROUND_HALF_EVEN,
+    Emin=-10 * EXPONENT_LIMIT,
+    Emax=10 * EXPONENT_LIMIT,
+    capitals=1,
+    clamp=0,
+    flags=[],
+    traps=[Inexact],
+)
 
 
-def exact_number(value: object) -> Decimal | None:
-    """Give a finite number as the decimal it is written as: a float is its shortest text."""
+def is_finite(value: object) -> TypeGuard[Number]:
+    """Say whether a value is a number, no truth value, and neither NaN nor an infinity."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        return None
-    exact = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
-    return exact if exact.is_finite() else None
+        return False
+    return isinstance(value, int) or exact(value).is_finite()
 
 
-def read_whole(value: object, field: str, least: int, most: int) -> tuple[int, list[Problem]]:
-    """Read a whole number of milliseconds: `3`, `3.0` and `Decimal("3.00")` are one."""
-    exact = exact_number(value)
-    if exact is not None and least <= exact <= most and exact == exact.to_integral_value():
-        return int(exact), []
-    message = f"must be a whole number of milliseconds from {least} to {most}"
-    return 0, [Problem("spec/wrong-type", field, _core.preview(value), message)]
+def exact(value: object) -> Decimal:
+    """Give a number as the decimal number it is written as: a float is its shortest text."""
+    if isinstance(value, float):
+        return Decimal(float.__repr__(value))
+    return Decimal(cast("int", value))
 
 
-def read_share(value: object, field: str) -> tuple[float, list[Problem]]:
-    """Read a share of a whole."""
-    exact = exact_number(value)
-    if exact is not None and 0 <= exact <= 1:
-        return float(exact), []
-    message = "must be a number from 0 to 1"
-    return 0.0, [Problem("spec/wrong-type", field, _core.preview(value), message)]
+def number_problems(
+    value: object, field: str, *, least: int | None = None, most: int | None = None
+) -> list[Problem]:
+    """Check a number that counts: finite, within the exponent limit and the bounds."""
+    bounds = "" if least is None else f" of at least {least}"
+    if least is not None and most is not None:
+        bounds = f" between {least} and {most}"
+    return _problems(value, field, f"a finite number{bounds}", (least, most))
+
+
+def whole_problems(
+    value: object, field: str, *, least: int, most: int | None = None
+) -> list[Problem]:
+    """Check a whole number within bounds; 3.0 is one."""
+    bounds = f"of at least {least}" if most is None else f"between {least} and {most}"
+    described = f"a whole number {bounds}"
+    problems = _problems(value, field, described, (least, most))
+    if not problems and exact(value).as_integer_ratio()[1] != 1:
+        return [_must_be(described, value, field)]
+    return problems
+
+
+def _problems(
+    value: object, field: str, described: str, bounds: tuple[int | None, int | None]
+) -> list[Problem]:
+    if not is_finite(value):
+        return [_must_be(described, value, field)]
+    if not _within_reach(value):
+        message = f"has a digit beyond the limit of 10 to the power of ±{EXPONENT_LIMIT}"
+        return [Problem("spec/over-limit", field, _shown(value), message)]
+    least, most = bounds
+    number = exact(value)
+    if (least is not None and number < least) or (most is not None and number > most):
+        return [_must_be(described, value, field)]
+    return []
+
+
+def _must_be(described: str, value: object, field: str) -> Problem:
+    return Problem("spec/wrong-type", field, _shown(value), f"must be {described}")
+
+
+def _shown(value: object) -> str:
+    # PERF: the digits of a huge integer take longer to work out than all the rest.
+    if isinstance(value, int) and _is_huge(value):
+        return f"<int of {int.bit_length(value)} bits>"
+    return _core.preview(value)
+
+
+def _is_huge(value: int) -> bool:
+    return int.bit_length(value) > 4 * EXPONENT_LIMIT
+
+
+def _within_reach(value: Number) -> bool:
+    # PERF: the length of an integer is known before any of its digits is.
+    if isinstance(value, int) and _is_huge(value):
+        return False
+    number = exact(value)
+    last = cast("int", number.as_tuple().exponent)
+    return number.adjusted() <= EXPONENT_LIMIT and last >= -EXPONENT_LIMIT
+
+
+def total(numbers: Iterable[Decimal]) -> Decimal:
+    """Add exactly, so that the order does not matter."""
+    return reduce(_EXACT.add, numbers, Decimal(0))
+
+
+def product(left: Decimal, right: Decimal) -> Decimal:
+    """Multiply exactly."""
+    return _EXACT.multiply(left, right)
+
+
+def distance(left: Decimal, right: Decimal) -> Decimal:
+    """Give how far apart two numbers are, exactly."""
+    return _EXACT.abs(_EXACT.subtract(left, right))
+
+
+def ratio(part: Decimal, whole: Decimal) -> float:
+    """Give a share as the nearest float; a share of nothing is 0."""
+    if whole == 0:
+        return 0.0
+    (part_over, part_under), (over, under) = part.as_integer_ratio(), whole.as_integer_ratio()
+    return (part_over * under) / (part_under * over)
+
+
+def written(number: Decimal) -> Number:
+    """Give an exact number back: whole as `int`, else as `float` if that is exactly it."""
+    if number == _EXACT.to_integral_value(number):
+        return int(number)
+    near = float(number)
+    return near if exact(near) == number else number

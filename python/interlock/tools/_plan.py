@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from interlock import _core
 from interlock._wire import WireForm
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class ReadyStep(WireForm):
         """Return the wire form."""
         wire: dict[str, JSON] = {"id": self.id, "index": self.index}
         if self.has_params:
-            wire["params"] = self.params
+            wire["params"] = _core.plain(self.params)
         return wire
 
 

@@ -12,7 +12,7 @@ from interlock.conditions import CheckReport, read_reports
 if TYPE_CHECKING:
     from interlock.typing import JSON
 
-__all__ = ["RuleReport", "rule_reports", "undecided"]
+__all__ = ["RuleReport", "open_reason", "rule_reports", "undecided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,4 +80,9 @@ def _first_reason(report: CheckReport, *, undetermined: bool) -> str:
 def undecided(rules: _core.RuleSet, value: object, index: int) -> str:
     """Name an undecided list and say why."""
     (report,) = rule_reports(rules, value, index, index + 1)
+    return open_reason(report)
+
+
+def open_reason(report: RuleReport) -> str:
+    """Name the undecided list of a report and say why."""
     return f"{_core.preview(report.name)}: {report.reason}"

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlock import _core
-from interlock._compiled import CompiledSpec, unknown_fields
-from interlock.errors import ConfigError, Problem
 from interlock.tools import _clock
 from interlock.tools.deadline_check import DeadlineResult, deadline_check
 from interlock.tools.sequence_run import SequenceRun, input_problems
@@ -14,61 +11,22 @@ from interlock.tools.sequence_run import SequenceRun, input_problems
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from interlock.tools._plan import SequencePlan
+    from interlock._compiled import CompiledSpec
+    from interlock.errors import Problem
 
-__all__ = ["PLAN_FIELDS", "check_deadline", "moment_for", "plan_problems", "plan_with"]
-
-PLAN_FIELDS = ("completed", "failed", "now")
-"""What a call of SequenceRun has beside the spec and the value."""
-
-_DEADLINE_FIELDS = {
-    "now": "now",
-    "deadline": "deadline",
-    "budgetMs": "budget_ms",
-    "startedAt": "started_at",
-    "stepCostMs": "step_cost_ms",
-    "tightAt": "tight_at",
-    "criticalAt": "critical_at",
-}
+__all__ = ["check_deadline", "moment_for", "plan_problems"]
 
 
-def check_deadline(arguments: Mapping[str, object], now: object) -> DeadlineResult:
-    """Ask DeadlineCheck; `now` stands for the clock.
+def check_deadline(**given: object) -> DeadlineResult:
+    """Ask DeadlineCheck; null is the same as leaving a field out, `now` is then the clock's.
 
     Raises:
-        ConfigError: With every problem found.
+        InputInvalid: With every problem found.
     """
-    given, problems = _in_one_spelling(arguments)
-    problems += unknown_fields(given, tuple(_DEADLINE_FIELDS))
-    named: dict[str, Any] = {
-        name: given[field]
-        for field, name in _DEADLINE_FIELDS.items()
-        # Null is the same as leaving it out.
-        if given.get(field) is not None
-    }
+    named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if "now" not in named:
-        named["now"] = _clock.read() if now is None else now
-    try:
-        result = deadline_check(**named)
-    except ConfigError as error:
-        raise ConfigError((*problems, *error.problems)) from None
-    if problems:
-        raise ConfigError(tuple(problems))
-    return result
-
-
-def _in_one_spelling(arguments: Mapping[str, object]) -> tuple[dict[str, object], list[Problem]]:
-    """Read `budget_ms` as `budgetMs`; both at once is refused."""
-    spelled = {name: field for field, name in _DEADLINE_FIELDS.items()}
-    given: dict[str, object] = {}
-    problems: list[Problem] = []
-    for name, value in arguments.items():
-        field = spelled.get(name, name)
-        if field in given:
-            message = f"stands there a second time, as {name}"
-            problems.append(Problem("spec/conflict", field, _core.preview(value), message))
-        given[field] = value
-    return given, problems
+        named["now"] = _clock.read()
+    return deadline_check(**named)
 
 
 def moment_for(compiled: CompiledSpec) -> int | None:
@@ -77,27 +35,7 @@ def moment_for(compiled: CompiledSpec) -> int | None:
     return _clock.read() if needed else None
 
 
-def plan_with(
-    compiled: SequenceRun, value: object, given: Mapping[str, object], now: object
-) -> SequencePlan:
-    """Ask SequenceRun with the progress that a call gives; `now` stands for the clock.
-
-    Raises:
-        ConfigError: With every problem found.
-    """
-    named: dict[str, Any] = {
-        field: given[field] for field in PLAN_FIELDS if _is_given(given, field)
-    }
-    if "now" not in named:
-        named["now"] = moment_for(compiled) if now is None else now
-    return compiled.plan(value, **named)
-
-
-def plan_problems(steps: object, given: Mapping[str, object], now: object) -> list[Problem]:
-    """Say what is wrong with the rest of a call whose steps are refused."""
-    completed, failed = (given[f] if _is_given(given, f) else () for f in PLAN_FIELDS[:2])
-    return input_problems(steps, given.get("now", now), completed, failed)
-
-
-def _is_given(given: Mapping[str, object], field: str) -> bool:
-    return given.get(field) is not None
+def plan_problems(steps: object, options: Mapping[str, object], now: object) -> list[Problem]:
+    """Say what is wrong with the rest of a call of SequenceRun that is refused anyhow."""
+    completed, failed = options.get("completed", ()), options.get("failed", ())
+    return input_problems(steps, options.get("now", now), completed, failed)

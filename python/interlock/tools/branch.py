@@ -16,6 +16,7 @@ from interlock._compiled import (
 )
 from interlock._wire import WireForm
 from interlock.errors import Problem
+from interlock.tools._limits import ARMS_LIMIT
 from interlock.tools._rules import RuleReport, rule_reports, undecided
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from interlock.typing import JSON, Limits
 
 __all__ = ["Branch", "BranchResult", "branch"]
-
-_ARMS_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +122,7 @@ class Branch(CompiledSpec):
         limits: Limits | None = None,
     ) -> None:
         """Compile the arms."""
-        bounds = {"rules": _ARMS_LIMIT, **(limits or {})}
+        bounds = {"rules": ARMS_LIMIT, **(limits or {})}
         rules, problems, faults = _core.compile_rules(
             arms, field="arms", label="name", extra=["result"], limits=bounds
         )

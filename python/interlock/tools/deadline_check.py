@@ -9,7 +9,7 @@ from interlock import _core
 from interlock._instant import FURTHEST, read_instant
 from interlock._wire import WireForm
 from interlock.errors import InputInvalid, Problem
-from interlock.tools._numbers import read_share, read_whole
+from interlock.tools._numbers import exact, number_problems, whole_problems
 
 if TYPE_CHECKING:
     from interlock.typing import JSON, Instant, Phase
@@ -149,23 +149,30 @@ def _read_optional(value: object, field: str, otherwise: int) -> tuple[int, tupl
 
 def _read_cost(cost: object) -> tuple[int | None, list[Problem]]:
     # A step that takes no time would fit without end.
-    return (None, []) if cost is None else read_whole(cost, "stepCostMs", 1, _LONGEST)
+    return (None, []) if cost is None else _read_whole(cost, "stepCostMs", 1)
 
 
 def _read_budget(budget: object, deadline: object) -> tuple[int, list[Problem]]:
     if budget is not None:
-        return read_whole(budget, "budgetMs", 0, _LONGEST)
+        return _read_whole(budget, "budgetMs", 0)
     if deadline is not None:
         return 0, []
     message = "is required, unless budgetMs is given"
     return 0, [Problem("spec/missing-field", "deadline", None, message)]
 
 
+def _read_whole(value: object, field: str, least: int) -> tuple[int, list[Problem]]:
+    problems = whole_problems(value, field, least=least, most=_LONGEST)
+    return 0 if problems else int(exact(value)), problems
+
+
 def _read_shares(tight_at: object, critical_at: object) -> tuple[float, float, list[Problem]]:
-    tight, problems = read_share(tight_at, "tightAt")
-    critical, more = read_share(critical_at, "criticalAt")
-    problems += more
-    if not problems and critical > tight:
+    problems = number_problems(tight_at, "tightAt", least=0, most=1)
+    problems += number_problems(critical_at, "criticalAt", least=0, most=1)
+    if problems:
+        return 0.0, 0.0, problems
+    tight, critical = float(exact(tight_at)), float(exact(critical_at))
+    if critical > tight:
         message = f"must not be above tightAt, which is {_core.preview(tight)}"
         shown = _core.preview(critical)
         problems.append(Problem("spec/conflict", "criticalAt", shown, message))

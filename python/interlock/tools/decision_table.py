@@ -14,13 +14,9 @@ from interlock._compiled import (
     refuse,
 )
 from interlock._wire import WireForm
-from interlock.tools._rows import (
-    ABSENT,
-    policy_problems,
-    rank,
-    row_problems,
-    version_problems,
-)
+from interlock.tools._fields import ABSENT, choice_problems, version_problems
+from interlock.tools._numbers import exact
+from interlock.tools._rows import row_problems
 from interlock.tools._rules import RuleReport, rule_reports, undecided
 
 if TYPE_CHECKING:
@@ -30,6 +26,8 @@ if TYPE_CHECKING:
     from interlock.typing import JSON, Limits, Policy
 
 __all__ = ["DecisionTable", "TableResult", "decision_table"]
+
+_POLICIES = ("first", "unique", "priority", "collect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +153,7 @@ class DecisionTable(CompiledSpec):
         rules, problems, faults = _core.compile_rules(
             rows, field="rows", label="id", extra=["priority", "outputs"], limits=limits
         )
-        more = [*policy_problems(policy), *version_problems(version)]
+        more = [*choice_problems(policy, "policy", _POLICIES), *version_problems(version)]
         fallback, not_json = plain_problems(otherwise, "otherwise", finite=True)
         plain, not_plain = plain_problems(rows, "rows")
         more += [*not_json, *beside(problems, not_plain), *row_problems(plain)]
@@ -171,7 +169,7 @@ class DecisionTable(CompiledSpec):
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
         self._set("_names", tuple(row["id"] for row in entries))
         self._set("_outputs", tuple(row["outputs"] for row in entries))
-        self._set("_priorities", tuple(rank(row.get("priority", 0)) for row in entries))
+        self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
         self._set("_miss", self._missed(policy, version, fallback))
 
     def _missed(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:

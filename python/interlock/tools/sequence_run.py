@@ -9,8 +9,9 @@ from interlock import _core
 from interlock._compiled import CompiledSpec, beside, payload_problems, plain_problems, refuse
 from interlock._instant import read_instant
 from interlock.errors import ConfigError, InputInvalid, Problem, SpecInvalid
+from interlock.tools._fields import version_problems
+from interlock.tools._limits import STEPS_LIMIT
 from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
-from interlock.tools._rows import version_problems
 from interlock.tools._rules import rule_reports
 from interlock.tools._steps import (
     Step,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from interlock.typing import JSON, Instant, Limits, SequenceState
 
 __all__ = ["SequenceRun", "input_problems", "sequence_run"]
-
-_STEPS_LIMIT = 256
 
 
 class SequenceRun(CompiledSpec):
@@ -88,7 +87,7 @@ class SequenceRun(CompiledSpec):
             label="id",
             extra=["needs", "params", "after"],
             optional_when=True,
-            limits={"rules": _STEPS_LIMIT, **(limits or {})},
+            limits={"rules": STEPS_LIMIT, **(limits or {})},
         )
         plain, not_plain = plain_problems(entries, "steps")
         read, more = _read_unless_oversized(plain, problems)
@@ -158,7 +157,7 @@ class SequenceRun(CompiledSpec):
 
     def decide_many(
         self,
-        values: Iterable[object],
+        records: Iterable[object],
         *,
         now: Instant | None,
         completed: Iterable[str] = (),
@@ -166,7 +165,7 @@ class SequenceRun(CompiledSpec):
     ) -> list[SequencePlan]:
         """Plan for each record, in order, at one instant and with the same steps reported."""
         done, broken = tuple(completed), tuple(failed)
-        return [self.plan(value, now=now, completed=done, failed=broken) for value in values]
+        return [self.plan(record, now=now, completed=done, failed=broken) for record in records]
 
     def _standing(self, index: int, known: dict[int, str], verdict: int, now: int) -> str:
         step = self._steps[index]

@@ -19,15 +19,14 @@ from interlock import (
     __version__,
     _core,
 )
+from interlock._compiled import CompiledSpec
 from interlock.tools import call, definitions
 
 from . import schemas
 from .command import BIG_LINE, COMMAND, Ran, Row, environment, interlock
 
 COMMANDS = ("decide", "lint", "call", "schema", "tools", "version")
-COMPILED: dict[
-    str, type[Branch | DecisionTable | RuleScore | LeadAssign | SequenceRun | Checks]
-] = {
+COMPILED: dict[str, type[CompiledSpec]] = {
     "Branch": Branch,
     "DecisionTable": DecisionTable,
     "RuleScore": RuleScore,

@@ -170,6 +170,12 @@ class TestSequence:
         assert ["pattern/invalid"] == [p.code for p in SequenceRun.lint_spec(spec)]
         assert "a" == SequenceRun.from_spec(spec).plan("x", now=None).skipped[0].id
 
+    def test_a_wire_form_is_the_callers_own(self) -> None:
+        plan = sequence_run(1, [{"id": "a", "params": [1]}], now=None)
+        wire: Any = plan.to_dict()
+        wire["ready"][0]["params"].append(2)
+        assert [1] == plan.ready[0].params == wire["next"]["params"]
+
     def test_the_spec_is_what_it_is_compared_by(self) -> None:
         steps: list[Wire] = [{"id": "a", "when": [EXISTS]}, {"id": "b", "needs": ["a"]}]
         run = SequenceRun(steps, version="1")

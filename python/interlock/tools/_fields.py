@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
-from interlock.errors import ConfigError, Problem
+from interlock.errors import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSENT",
     "choice_problems",
-    "form",
     "missing",
     "one_spelling",
     "read_entries",
@@ -147,14 +146,6 @@ def one_spelling(
             problems.append(Problem(code, place + in_data, shown, message))
         found[in_data] = value
     return found, problems
-
-
-def form(value: object, field: str) -> tuple[str, tuple[Problem, ...]]:
-    """Give a text that equal values share and others do not: a digest of the canonical form."""
-    try:
-        return _core.fingerprint(value), ()
-    except ConfigError as error:
-        return "", tuple(problem._replace(field=field) for problem in error.problems)
 
 
 def spelled_catch_all(problems: Iterable[Problem], spelling: str) -> list[Problem]:

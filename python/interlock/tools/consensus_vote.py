@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 from interlock import _core
 from interlock._compiled import plain_problems, refuse, unknown_fields
 from interlock._wire import WireForm
-from interlock.tools._fields import choice_problems, form, missing, read_entries, text_problems
+from interlock.tools._fields import choice_problems, missing, read_entries, text_problems
 from interlock.tools._limits import VOTES_LIMIT
 from interlock.tools._normalize import Normalizer, read_normalizer
 from interlock.tools._numbers import (
@@ -274,6 +274,5 @@ def _form(value: JSON, mode: str, place: str) -> tuple[_Form, Sequence[Problem]]
     if mode == "set":
         if not isinstance(value, list):
             return None, ()
-        members = [form(member, place) for member in value]
-        return frozenset(key for key, _ in members), [p for _, found in members for p in found]
-    return form(value, place)
+        return frozenset(map(_core.fingerprint, value)), ()
+    return _core.fingerprint(value), ()

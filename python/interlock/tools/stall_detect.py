@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from interlock._compiled import field_name, refuse
+from interlock import _core
+from interlock._compiled import refuse
 from interlock._wire import WireForm
 from interlock.errors import Problem
 from interlock.tools._fields import (
-    form,
     read_entries,
     read_list,
     repeated_problems,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["StallResult", "stall_detect"]
 
 _Forms: TypeAlias = "dict[str, str]"
-_EMPTY = form("", "signals")[0]
+_EMPTY = _core.fingerprint("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,9 +161,7 @@ def _read_history(history: object) -> tuple[list[_Forms], list[Problem]]:
             message = f"{len(entry)} signals, over the limit of {SIGNALS_LIMIT}"
             problems.append(Problem("spec/over-limit", place, None, message))
             continue
-        read = {name: form(value, f"{place}.{field_name(name)}") for name, value in entry.items()}
-        problems += [problem for _, unfit in read.values() for problem in unfit]
-        found.append({name: text for name, (text, _) in read.items()})
+        found.append({name: _core.fingerprint(value) for name, value in entry.items()})
     return found, problems
 
 

@@ -40,8 +40,8 @@ class Outcome(Protocol):
 class Run:
     """One pass over the records: what was decided, and which lines were bad."""
 
-    def __init__(self, compiled: CompiledSpec, *, explain: bool, strict: bool) -> None:
-        """Take the compiled spec and how to treat the records."""
+    def __init__(self, compiled: CompiledSpec, name: str, *, explain: bool, strict: bool) -> None:
+        """Take the compiled spec, what the records are called, and how to treat them."""
         self.counts: Counter[str] = Counter()
         self.bad: list[str] = []
         self.bad_count = 0
@@ -49,6 +49,7 @@ class Run:
         self.stopped = False
         self._compiled = compiled
         self._explain = explain
+        self._name = "standard input" if name == "-" else name
         self._strict = strict
 
     def through(self, lines: IO[bytes], out: IO[bytes], *, progress: bool) -> None:
@@ -88,7 +89,7 @@ class Run:
         self.bad_count += 1
         self.counts["(error)"] += 1
         if len(self.bad) < _SHOWN_FAULTS:
-            self.bad.append(f"line {number}: {message}")
+            self.bad.append(f"{self._name}:{number}: {message}")
         return to_json({"error": message, "line": number})
 
     def exit_code(self) -> int:

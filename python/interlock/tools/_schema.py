@@ -33,6 +33,8 @@ def model_input(tool: str) -> Schema:
     """Return the schema of a model-facing call: the spec's fields and the value."""
     value: Schema = {"description": "The record that the conditions look at: any JSON value."}
     fields: dict[str, JSON] = {"value": value, **_fields(tool)}
+    if tool == "DecisionTable":
+        fields["rows"] = _list(_row(), ROWS_LIMIT, "Rows in order.")
     if tool == "Branch":
         fields["verbose"] = {
             "type": "boolean",
@@ -65,7 +67,7 @@ def _fields(tool: str) -> dict[str, JSON]:
             ),
         }
     return {
-        "rows": _list(_row(), ROWS_LIMIT, "Rows in order."),
+        "rows": _list(_row(), None, "Rows in order."),
         "policy": {
             "enum": ["first", "unique", "priority", "collect"],
             "description": "first: the first row that holds. unique: at most one may hold. "
@@ -142,12 +144,13 @@ def _string(description: str) -> Schema:
     return {"type": "string", "description": description}
 
 
-def _list(items: Schema, limit: int, description: str) -> Schema:
+def _list(items: Schema, limit: int | None, description: str) -> Schema:
+    most: Schema = {} if limit is None else {"maxItems": limit}
     return {
         "type": "array",
         "items": items,
         "minItems": 1,
-        "maxItems": limit,
+        **most,
         "description": description,
     }
 

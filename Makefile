@@ -33,7 +33,7 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy --no-error-summary
-	$(BIN)/pyright --warnings
+	$(BIN)/pyright --warnings --pythonpath $(BIN)/python
 	$(BIN)/lint-imports .importlinter --no-cache
 	$(BIN)/python -m mypy.stubtest interlock._core
 	@echo "== all checks passed"
@@ -52,6 +52,8 @@ format: $(VENV)/.check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -name '*.rs' -o -name '*.py' -o -name '*.pyi')
 
 tools-present:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "make: $(PYTHON) not found: install Python 3.11 or newer, or name one: make PYTHON=python3.11" >&2; exit 1; }
 	@$(PYTHON) .ci/preflight.py
 
 $(BIN)/python: | tools-present

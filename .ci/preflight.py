@@ -1,8 +1,9 @@
-"""Say what is missing before anything is built, and what to install."""
+"""Say what is missing before anything is built, and what to install.
 
-import importlib.util
+Written so that any Python can run it, the ones it refuses too.
+"""
+
 import re
-import shutil
 import subprocess
 import sys
 
@@ -10,40 +11,44 @@ PYTHON_FLOOR = (3, 11)
 RUST_FLOOR = (1, 88)
 
 
-def missing() -> list[str]:
+def missing():
     """List what stands in the way, each with its remedy."""
-    found: list[str] = []
+    found = []
     if sys.version_info < PYTHON_FLOOR:
-        version = ".".join(str(part) for part in sys.version_info[:2])
         found.append(
-            f"Python {version} is too old: install Python 3.11 or newer, or name one: "
-            "make PYTHON=python3.11"
+            "Python %d.%d is too old: install Python 3.11 or newer, or name one: "
+            "make PYTHON=python3.11" % tuple(sys.version_info[:2])
         )
-    found += [
-        f"the module {module} is missing: install the package python3-venv"
-        for module in ("venv", "ensurepip")
-        if importlib.util.find_spec(module) is None
-    ]
-    cargo = shutil.which("cargo")
-    if cargo is None:
+    for module in ("venv", "ensurepip"):
+        try:
+            __import__(module)
+        except ImportError:
+            found.append("the module %s is missing: install the package python3-venv" % module)
+    if rust_version("cargo") is None:
         found.append(
             "cargo not found: install Rust 1.88 or newer (rustup), or `pip install interlock` "
             "for a ready wheel"
         )
-    elif (rust := _rust_version()) < RUST_FLOOR:
-        shown = ".".join(str(part) for part in rust)
-        found.append(f"Rust {shown} is too old: install Rust 1.88 or newer (rustup)")
+    else:
+        version = rust_version("rustc")
+        if version is None or version < RUST_FLOOR:
+            shown = "not found" if version is None else "%d.%d is too old" % version
+            found.append("rustc %s: install Rust 1.88 or newer (rustup)" % shown)
     return found
 
 
-def _rust_version() -> tuple[int, int]:
-    printed = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
-    match = re.search(r"(\d+)\.(\d+)", printed.stdout)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
+def rust_version(program):
+    """Return the version of a Rust program; None when it is not there."""
+    try:
+        printed = subprocess.check_output([program, "--version"]).decode()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    match = re.search(r"(\d+)\.(\d+)", printed)
+    return (int(match.group(1)), int(match.group(2))) if match else None
 
 
 if __name__ == "__main__":
     problems = missing()
     for problem in problems:
-        print(f"make: {problem}", file=sys.stderr)
+        sys.stderr.write("make: %s\n" % problem)
     sys.exit(1 if problems else 0)

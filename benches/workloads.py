@@ -127,7 +127,7 @@ def rows(count: int, hit: int) -> list[Spec]:
     """Make a table of three checks a row over three paths, whose first hit is row `hit`."""
     table: list[Spec] = []
     for index in range(count):
-        matching = index >= hit and (index - hit) % 5 == 0
+        matching = index >= hit and (index - hit) % 4 == 0
         table.append(
             {
                 "id": f"r{index}",

@@ -56,7 +56,7 @@ CHANGING = (
     (r"\bcrates\.io\b", "$REGISTRY"),
     (r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b", "$NOW"),
 )
-PRIVATE = (r"/root\b", r"/work\b", r"/home/", r"pyenv")
+PRIVATE = (re.escape(str(Path.home())), re.escape(str(Path.cwd())), r"/home/", r"/Users/")
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,9 +125,6 @@ class RuleSet:
     def names(self) -> list[str | None]:
         """The names of the lists in order."""
 
-    def sizes(self) -> tuple[int, int]:
-        """Distinct paths and distinct predicates."""
-
     def __len__(self) -> int: ...
 
 _Compiled: TypeAlias = tuple[RuleSet | None, tuple[Problem, ...], tuple[Problem, ...]]

@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyIterator, PyString};
 
 use super::kind::Kind;
 use super::scalar::{decimal_number, int_number, text_of, to_python_text, type_name};
+use crate::value::text::{code_units, push_code_point};
 use crate::value::{MemberName, Node, Number, Read, Step, Text, Unreadable, View};
 
 /// What one walk needs beside the object: prepared keys, and what must be raised afterwards.
@@ -92,10 +93,14 @@ impl<'py, 'c> PyNode<'py, 'c> {
         if let Ok(dict) = self.object.cast_exact::<PyDict>()
             && let Some(prepared) = step.slot.and_then(|slot| self.context.keys.get(slot))
         {
-            return dict.get_item(prepared.bind(dict.py()));
+            let found = dict.get_item(prepared.bind(dict.py()))?;
+            return if found.is_some() { Ok(found) } else { Self::split_key(dict, step) };
         }
         match Kind::of(&self.object)? {
-            Kind::Dict(dict) => dict.get_item(self.key(step)?),
+            Kind::Dict(dict) => match dict.get_item(self.key(step)?)? {
+                Some(found) => Ok(Some(found)),
+                None => Self::split_key(dict, step),
+            },
             Kind::List(list) => match step.index {
                 Some(index) if index < list.len() => missing_is_none(list.get_item(index)),
                 _ => Ok(None),
@@ -121,6 +126,21 @@ impl<'py, 'c> PyNode<'py, 'c> {
             Kind::Member(value) => self.next(value).child_of(step),
             _ => Ok(None),
         }
+    }
+
+    /// A key that is spelled in halves in the dict: the same text, but not the same `str`.
+    fn split_key(
+        dict: &Bound<'py, PyDict>,
+        step: &Step<'_>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if !step.key.iter().any(|byte| *byte >= 0xF0) {
+            return Ok(None);
+        }
+        let mut halves = Vec::with_capacity(step.key.len() * 3 / 2);
+        for unit in code_units(step.key) {
+            push_code_point(&mut halves, u32::from(unit));
+        }
+        dict.get_item(to_python_text(dict.py(), &halves)?)
     }
 
     fn length_of(&self) -> PyResult<usize> {

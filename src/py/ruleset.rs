@@ -171,11 +171,6 @@ impl RuleSet {
         names.map(|name| name.map(|name| to_python_text(py, name)).transpose()).collect()
     }
 
-    /// Distinct paths and distinct predicates.
-    fn sizes(&self) -> (usize, usize) {
-        self.set.sizes()
-    }
-
     fn __len__(&self) -> usize {
         self.set.len()
     }

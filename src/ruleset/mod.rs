@@ -89,9 +89,4 @@ impl RuleSet {
     pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
         self.places.iter().map(|place| place.segment.as_ref().map_or(&[][..], Segment::key))
     }
-
-    /// Distinct paths (prefixes count) and distinct predicates.
-    pub fn sizes(&self) -> (usize, usize) {
-        (self.places.len().saturating_sub(1), self.predicates.len())
-    }
 }

@@ -8,7 +8,7 @@ import pytest
 
 import interlock
 
-from .sources import FILES, PACKAGE, PYTHON, calls, imported, name_of, room, uses
+from .sources import FILES, PACKAGE, calls, imported, name_of, room, uses
 
 LOADED = """\
 import sys
@@ -48,7 +48,9 @@ IDS = [name_of(path) for path in FILES]
 
 def newly_loaded(statement: str) -> set[str]:
     """Run a statement in a bare interpreter and give the modules that it brings in."""
-    script = LOADED.format(home=str(PYTHON), statement=statement)
+    # Where it is installed: the sources alone hold no compiled core.
+    home = Path(interlock.__file__).parent.parent
+    script = LOADED.format(home=str(home), statement=statement)
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script], capture_output=True, check=True, text=True
     )

@@ -33,7 +33,7 @@ def faults(schema: dict[str, Any]) -> list[str]:
             "enum": "enum" not in node or len(set(node["enum"])) == len(node["enum"]) > 0,
             "items": ("items" in node) == (node.get("type") == "array"),
             "description": at == "" or bool(node.get("description")) or at.endswith("[]"),
-            "lengths": node.get("minItems", 0) <= node.get("maxItems", 0),
+            "lengths": node.get("minItems", 0) <= node.get("maxItems", 1 << 30),
         }
         found += [f"{at}: {name}" for name, well in told.items() if not well]
     return found

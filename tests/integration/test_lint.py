@@ -155,6 +155,12 @@ class TestFaults:
         found = faults_in(interlock("lint", spec).lines, spec)
         assert [(column, "arms[0].resul", "spec/unknown-field")] == found
 
+    def test_the_order_is_that_of_the_file(self, tmp_path: Path) -> None:
+        text = "tool: Assert\nchecks:\n  - {op: matches, expected: '('}\n  - {op: nope}\n"
+        (spec,) = write(tmp_path, spec_yaml=f"{text}  - {{op: matches, expected: ')'}}\n")
+        found = [line.removeprefix(f"{spec}:")[:2] for line in interlock("lint", spec).lines]
+        assert ["3:", "4:", "5:"] == found
+
     def test_a_key_with_a_dot_has_a_place(self, tmp_path: Path) -> None:
         (spec,) = write(tmp_path, spec_yaml=f"odd.key: 1\n{BRANCH}")
         assert interlock("lint", spec).lines[0].startswith(f"{spec}:1:10: ")

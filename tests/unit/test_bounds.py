@@ -205,3 +205,44 @@ def test_objects_with_many_keys_are_read_as_they_stand() -> None:
     assert 0 == Checks(checks).report(record).passed
     assert "pass" == verdict(Json('{"a":1,"a":2,"b":3}'), "hasLength", 2)
     assert "pass" == verdict(Json('{"a":1,"a":2}'), "equals", {"a": 2})
+
+
+class TestDecisions:
+    """Borders where another reading would change a decision."""
+
+    def test_an_undecided_row_that_shares_the_top_priority_leaves_it_open(self) -> None:
+        undecided = {"op": "matches", "expected": "(a)\\1"}
+        rows = [
+            {"id": "sure", "when": [{"op": "exists"}], "priority": 5, "outputs": 1},
+            {"id": "open", "when": [undecided], "priority": 5, "outputs": 2},
+        ]
+        assert DecisionTable(rows, policy="priority").decide("aa").undetermined is not None
+        rows[1]["priority"] = 4
+        assert 1 == DecisionTable(rows, policy="priority").decide("aa").outputs
+
+    def test_a_pattern_over_a_limit_is_undetermined(self) -> None:
+        assert "undetermined" == verdict("x", "matches", "a{1000000}")
+        assert "undetermined" == verdict("x", "notMatches", "(" * 101 + ")" * 101)
+
+    @pytest.mark.parametrize(("flags", "found"), [("y", False), ("", True), ("gy", False)])
+    def test_a_sticky_pattern_starts_at_the_start(self, flags: str, *, found: bool) -> None:
+        assert found is Pattern(r"\Bb", flags).test("ab")
+
+    @pytest.mark.parametrize("text", ["aéa", "中", "aéb"])
+    def test_no_border_lies_within_a_character(self, text: str) -> None:
+        inside = any(
+            text[at - 1].isascii() == text[at].isascii() for at in range(1, len(text))
+        ) or not (text[0].isascii() and text[-1].isascii())
+        assert inside is Pattern(r"\B").test(text)
+
+    def test_nesting_limits_stop_where_the_stack_does(self) -> None:
+        deep = Checks([{"op": "equals", "expected": nested(190)}], limits={"depth": 10**9})
+        assert "pass" == deep.verdict(nested(190))
+        with pytest.raises(ConfigError, match="limit of 200"):
+            Checks([{"op": "equals", "expected": nested(5_000)}], limits={"depth": 10**9})
+
+    def test_a_key_spelled_in_halves_is_the_same_key(self) -> None:
+        record = {"\ud83d\ude00": 1}
+        assert resolve(record, "\U0001f600").found
+        assert "pass" == verdict(record, "contains", "\U0001f600")
+        assert "pass" == verdict(record, "equals", {"\U0001f600": 1})

@@ -80,7 +80,7 @@ def decide(
         for placed in found:
             click.echo(_lint.shown(spec, placed), err=True)
         return 1
-    run = _decide.Run(compiled, explain=explain, strict=strict)
+    run = _decide.Run(compiled, records, explain=explain, strict=strict)
     with _decide.source(records) as lines, _decide.destination(output, run) as out:
         run.through(lines, out, progress=not no_progress)
     if summary:

@@ -42,8 +42,8 @@ class Outcome(Protocol):
 class Run:
     """One pass over the records: what was decided, and which lines were bad."""
 
-    def __init__(self, compiled: CompiledSpec, *, explain: bool, strict: bool) -> None:
-        """Take the compiled spec and how to treat the records."""
+    def __init__(self, compiled: CompiledSpec, name: str, *, explain: bool, strict: bool) -> None:
+        """Take the compiled spec, what the records are called, and how to treat them."""
         self.counts: Counter[str] = Counter()
         self.bad: list[str] = []
         self.bad_count = 0
@@ -53,6 +53,7 @@ class Run:
         self._explain = explain
         # One instant for the whole run, so that the order of records says nothing.
         self._now = moment_for(compiled)
+        self._name = "standard input" if name == "-" else name
         self._strict = strict
         self._cursor: int | None = None
 
@@ -104,7 +105,7 @@ class Run:
         self.bad_count += 1
         self.counts["(error)"] += 1
         if len(self.bad) < _SHOWN_FAULTS:
-            self.bad.append(f"line {number}: {message}")
+            self.bad.append(f"{self._name}:{number}: {message}")
         return to_json({"error": message, "line": number})
 
     def exit_code(self) -> int:

@@ -35,7 +35,12 @@ _VERSION = "Comes back with the answer."
 def spec(tool: str) -> parts.Schema:
     """Return the schema of a spec file of a tool."""
     named: parts.Schema = {"const": tool, "description": "Which tool this is for."}
-    return _whole(tool, {**_FIELDS[tool](), "tool": named}, _REQUIRED[tool])
+    fields: Fields = {**_FIELDS[tool](), "tool": named}
+    rows = fields.get("rows")
+    if isinstance(rows, dict):
+        # Only the model-facing form limits the rows of a table.
+        fields["rows"] = {key: part for key, part in rows.items() if key != "maxItems"}
+    return _whole(tool, fields, _REQUIRED[tool])
 
 
 def model_input(tool: str, *, has_record: bool) -> parts.Schema:

@@ -253,9 +253,11 @@ def test_a_pickled_one_is_the_same(data: st.DataObject) -> None:
     value = data.draw(json_values(), "value")
     score = RuleScore(data.draw(_rules(value), "rules"), bands=data.draw(_bands(), "bands"), min=0)
     roster = LeadAssign(data.draw(_owners(value), "owners"), strategy="first", fallback={"id": "z"})
-    for made in (score, roster):
-        again = pickle.loads(pickle.dumps(made))  # noqa: S301  # made on the spot
-        assert (made, hash(made), made.to_spec()) == (again, hash(again), again.to_spec())
+    scored, assigned = (pickle.loads(pickle.dumps(made)) for made in (score, roster))  # noqa: S301  # made on the spot
+    assert (score, hash(score)) == (scored, hash(scored))
+    assert (roster, hash(roster)) == (assigned, hash(assigned))
+    assert score.score(value).to_json() == scored.score(value).to_json()
+    assert roster.assign(value, verbose=True) == assigned.assign(value, verbose=True)
 
 
 @given(st.data())

@@ -211,8 +211,8 @@ def rule_score(given: Json) -> dict[str, object]:
         "band": next((name for name, edge in met if edge == highest), None),
         "version": given.get("version"),
         "contributors": [
-            {"id": rule["id"], "label": rule.get("label"), "points": rule["points"]}
-            for rule, one in zip(rules, judged, strict=True)
+            {"id": rule["id"], "label": rule.get("label"), "points": told(worth)}
+            for rule, worth, one in zip(rules, points, judged, strict=True)
             if one.verdict == "pass"
         ],
     }

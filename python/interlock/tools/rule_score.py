@@ -32,7 +32,7 @@ class Contribution(WireForm):
     Attributes:
         id: Its id.
         label: Its label; None when it has none.
-        points: Its points, as the spec has them.
+        points: Its points; `int`, `float` or `Decimal` as the score.
     """
 
     id: str
@@ -290,5 +290,5 @@ def _contribution(rule: dict[str, JSON]) -> Contribution:
     return Contribution(
         id=cast("str", rule["id"]),
         label=cast("str | None", rule.get("label")),
-        points=cast("Number", rule["points"]),
+        points=written(exact(rule["points"])),
     )

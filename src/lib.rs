@@ -7,6 +7,7 @@
 
 pub mod canonical;
 pub mod check;
+pub mod classify;
 pub mod error;
 pub mod format;
 pub mod instant;

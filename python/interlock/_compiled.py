@@ -49,6 +49,8 @@ class CompiledSpec(ABC):
     """The name of the tool in data."""
     spec_fields: ClassVar[tuple[str, ...]]
     """The fields of a spec, the first of which holds its list of checks, arms or rows."""
+    entries_required: ClassVar[bool] = True
+    """Whether that list must be there."""
 
     _rules: _core.RuleSet
     _spec: dict[str, JSON]
@@ -58,7 +60,7 @@ class CompiledSpec(ABC):
 
     def _freeze(
         self,
-        rules: _core.RuleSet,
+        rules: _core.RuleSet | None,
         spec: dict[str, JSON],
         limits: Limits | None,
         warnings: tuple[Problem, ...],
@@ -143,7 +145,7 @@ class CompiledSpec(ABC):
             message = f'must be "{cls.tool}" here'
             problems.append(Problem("spec/unknown-choice", "tool", _core.preview(named), message))
         entries = fields.pop(cls.spec_fields[0], None)
-        if entries is None:
+        if entries is None and cls.entries_required:
             problems.append(Problem("spec/missing-field", cls.spec_fields[0], None, "is required"))
         try:
             compiled = cls._from_fields(entries, fields, strict=strict, limits=limits)

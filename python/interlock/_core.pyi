@@ -7,6 +7,7 @@ from interlock.errors import Problem
 from interlock.typing import JSON
 
 __all__ = [
+    "Classifier",
     "Json",
     "Pattern",
     "RuleSet",
@@ -16,6 +17,7 @@ __all__ = [
     "compile_checks",
     "compile_rules",
     "digest",
+    "error_names",
     "find_format",
     "fingerprint",
     "format_instant",
@@ -31,6 +33,35 @@ __all__ = [
     "to_json",
 ]
 __version__: str
+
+@final
+class Classifier:
+    """Caller rules before the error tables.
+
+    A rule is: id, contains, pattern, whether the pattern is undetermined, status, exit code, class,
+    action, wait in milliseconds.
+    """
+
+    def __new__(
+        cls,
+        rules: list[
+            tuple[
+                str, str | None, Pattern | None, bool, int | None, int | None, str, str, int | None
+            ]
+        ],
+    ) -> Self: ...
+    def classify(
+        self,
+        *,
+        status: int | None,
+        exit_code: int | None,
+        signal: str | None,
+        code: str | None,
+        message: str | None,
+        wait_ms: int | None,
+        exhausted: bool,
+    ) -> tuple[str, str, bool, int | None, str, str]:
+        """Class, action, retryable, wait, matched, source of an error."""
 
 @final
 class Json:
@@ -197,3 +228,6 @@ def format_instant(ms: object) -> str:
 
 def retry_after(raw: str, now_ms: int | None = None) -> tuple[int | None, int | None]:
     """What a `Retry-After` header says: milliseconds to wait, and the instant of a date."""
+
+def error_names() -> tuple[list[str], list[str]]:
+    """The names of all classes, and of all actions."""

@@ -1,6 +1,7 @@
 //! The boundary: the only room that names `PyO3`. It converts and delegates; no rule of the grammar
 //! lives here.
 
+mod classify;
 mod document;
 mod errors;
 mod functions;
@@ -20,6 +21,8 @@ mod _core {
     use super::{Bound, PyModule, PyResult};
     use pyo3::types::PyModuleMethods as _;
 
+    #[pymodule_export]
+    use super::classify::{Classifier, error_names};
     #[pymodule_export]
     use super::document::Json;
     #[pymodule_export]

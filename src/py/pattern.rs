@@ -39,6 +39,12 @@ impl std::hash::Hash for Pattern {
 
 type SourceAndFlags<'py> = (Bound<'py, PyString>, Bound<'py, PyString>);
 
+impl Pattern {
+    pub(super) fn compiled(&self) -> &Arc<pattern::Pattern> {
+        &self.compiled
+    }
+}
+
 #[pymethods]
 impl Pattern {
     #[new]

@@ -28,6 +28,7 @@ COUNTS = {
     "retry_after": 68,
     "deadline_check": 35,
     "sequence_run": 35,
+    "error_classify": 139,
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "consensus_vote": interlock.consensus_vote,
@@ -86,6 +87,9 @@ def _answer(name: str, given: dict[str, Any], record: Callable[[object], object]
         return {"valid": interlock.check_format(value, given["format"]).valid}
     if name == "retry_after":
         return interlock.parse_retry_after(given["retryAfter"], given.get("now")).to_dict()
+    if name == "error_classify":
+        signals = {snake_case(field): part for field, part in given.items()}
+        return interlock.error_classify(**signals).to_dict()
     if name in FUNCTIONS:
         # The whole input is data here, so all of it comes in both forms.
         form = {f: record(part) if isinstance(part, list) else part for f, part in given.items()}

@@ -1,0 +1,152 @@
+"""Rules of a caller's own for ErrorClassify, read from data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from interlock import _core
+from interlock._compiled import unknown_fields
+from interlock.errors import PatternError, PatternInvalid, Problem
+from interlock.tools._limits import RULES_LIMIT
+
+if TYPE_CHECKING:
+    from interlock.typing import Limits
+
+__all__ = ["RuleRow", "read_rules"]
+
+RuleRow: TypeAlias = tuple[
+    str, str | None, _core.Pattern | None, bool, int | None, int | None, str, str, int | None
+]
+"""What the core takes: id, contains, pattern, whether it is undetermined, status, exit code, class,
+action, wait in milliseconds."""
+
+_FIELDS = ("id", "contains", "matches", "status", "exitCode", "class", "action", "waitMs")
+_CONDITIONS = ("contains", "matches", "status", "exitCode")
+_SPELLINGS = {"exit_code": "exitCode", "wait_ms": "waitMs", "error_class": "class"}
+
+
+def read_rules(
+    rules: object, limits: Limits | None
+) -> tuple[list[RuleRow], list[Problem], list[Problem]]:
+    """Read rules: the rows, the problems that refuse them, and patterns that are not run."""
+    reader = _Reader(limits)
+    if not isinstance(rules, (list, tuple)):
+        shown = _core.preview(rules)
+        return [], [Problem("spec/wrong-type", "rules", shown, "must be a list")], []
+    entries = cast("list[object]", rules)
+    most = (limits or {}).get("rules", RULES_LIMIT)
+    if len(entries) > most:
+        message = f"{len(entries)} entries, over the limit of {most}"
+        return [], [Problem("spec/over-limit", "rules", None, message)], []
+    rows = [reader.rule(entry, f"rules[{index}]") for index, entry in enumerate(entries)]
+    return [row for row in rows if row is not None], reader.problems, reader.faults
+
+
+class _Reader:
+    """Collects what is wrong while it reads."""
+
+    def __init__(self, limits: Limits | None) -> None:
+        self.problems: list[Problem] = []
+        self.faults: list[Problem] = []
+        self._limits = limits
+        self._ids: dict[str, str] = {}
+
+    def rule(self, entry: object, place: str) -> RuleRow | None:
+        if not isinstance(entry, Mapping):
+            message = f"must be a mapping with {', '.join(_FIELDS)}"
+            self._fault("spec/wrong-type", place, entry, message)
+            return None
+        given = cast("Mapping[object, object]", entry)
+        fields = {_SPELLINGS.get(str(name), str(name)): value for name, value in given.items()}
+        self.problems += unknown_fields(fields, _FIELDS, f"{place}.")
+        name = self._text(fields, "id", place, required=True) or ""
+        self._check_id(name, place)
+        if not any(fields.get(condition) is not None for condition in _CONDITIONS):
+            message = f'the rule "{name}" has no condition and would hold for everything; give one '
+            message += f"of {', '.join(_CONDITIONS)}"
+            self._fault("spec/empty-list", place, None, message)
+        pattern, undetermined = self._pattern(fields, name, place)
+        classes, actions = _core.error_names()
+        return (
+            name,
+            self._text(fields, "contains", place),
+            pattern,
+            undetermined,
+            self._whole(fields, "status", place),
+            self._whole(fields, "exitCode", place),
+            self._choice(fields, "class", place, classes),
+            self._choice(fields, "action", place, actions),
+            self._whole(fields, "waitMs", place, least=0),
+        )
+
+    def _check_id(self, name: str, place: str) -> None:
+        first = self._ids.setdefault(name, place)
+        if name and first != place:
+            message = f"the id of {first} too; each must be its own"
+            self._fault("spec/duplicate-name", f"{place}.id", name, message)
+
+    def _pattern(
+        self, fields: Mapping[str, object], name: str, place: str
+    ) -> tuple[_core.Pattern | None, bool]:
+        source = self._text(fields, "matches", place)
+        if source is None:
+            return None, False
+        try:
+            return _core.Pattern(source, "i", limits=self._limits), False
+        except PatternError as error:
+            field = f"{place}.matches"
+            refused = isinstance(error, PatternInvalid)
+            found = [
+                problem._replace(field=field, message=f'rule "{name}": {problem.message}')
+                for problem in error.problems
+            ]
+            (self.problems if refused else self.faults).extend(found)
+            return None, not refused
+
+    def _text(
+        self, fields: Mapping[str, object], field: str, place: str, *, required: bool = False
+    ) -> str | None:
+        value = fields.get(field)
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            self._fault("spec/wrong-type", f"{place}.{field}", value, "must be a string")
+        elif required:
+            self._fault("spec/missing-field", f"{place}.{field}", None, "is required")
+        return None
+
+    def _whole(
+        self, fields: Mapping[str, object], field: str, place: str, *, least: int | None = None
+    ) -> int | None:
+        value = fields.get(field)
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53:
+            if least is None or value >= least:
+                return value
+            message = f"must be at least {least}"
+        else:
+            message = "must be a whole number"
+        self._fault("spec/wrong-type", f"{place}.{field}", value, message)
+        return None
+
+    def _choice(
+        self, fields: Mapping[str, object], field: str, place: str, known: list[str]
+    ) -> str:
+        value = fields.get(field)
+        if isinstance(value, str) and value in known:
+            return value
+        if value is None:
+            message = f"is required: one of {', '.join(known)}"
+            self._fault("spec/missing-field", f"{place}.{field}", None, message)
+        else:
+            near = _core.nearest(value, known) if isinstance(value, str) else None
+            hint = f'; did you mean "{near}"?' if near else ""
+            message = f"must be one of {', '.join(known)}{hint}"
+            self._fault("spec/unknown-choice", f"{place}.{field}", value, message)
+        return known[0]
+
+    def _fault(self, code: str, field: str, value: object, message: str) -> None:
+        shown = None if value is None else _core.preview(value)
+        self.problems.append(Problem(code, field, shown, message))

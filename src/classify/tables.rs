@@ -1,0 +1,188 @@
+//! The error tables: data, read once, with one automaton for all message phrases.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::Outcome;
+use crate::value::json::Document;
+use crate::value::{MemberName, Node, Step, View};
+
+/// Characters of a message that are read.
+const MESSAGE_CHARACTERS: usize = 64_000;
+
+/// The tables of `tables.json`.
+#[derive(Debug)]
+pub struct Tables {
+    status: BTreeMap<i64, Outcome>,
+    exit: BTreeMap<i64, Outcome>,
+    signal: BTreeMap<Box<str>, Outcome>,
+    exit_signals: BTreeMap<i64, Box<str>>,
+    code: BTreeMap<Box<str>, Outcome>,
+    phrases: Vec<(Box<str>, Outcome)>,
+    /// Answers positions in `phrases`; `None` only if it could not be built.
+    automaton: Option<AhoCorasick>,
+}
+
+impl Tables {
+    /// The tables, read on first use.
+    pub fn get() -> &'static Self {
+        static TABLES: OnceLock<Tables> = OnceLock::new();
+        TABLES.get_or_init(|| Self::read(include_str!("tables.json")))
+    }
+
+    /// A malformed table gives an empty one; a test holds that none is.
+    fn read(text: &str) -> Self {
+        let document = Document::parse(text.as_bytes()).ok();
+        let root = document.as_ref().map(Document::root);
+        let table = |name: &str| root.and_then(|root| child(&root, name));
+        let outcomes = |name: &str| members(table(name).as_ref(), |node| outcome(node, 0));
+        let numbers = |name: &str| {
+            outcomes(name).into_iter().filter_map(|(key, out)| Some((key.parse().ok()?, out)))
+        };
+        let signals = members(table("exit_signals").as_ref(), text_of);
+        let phrases = phrases(table("message").as_ref());
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .ascii_case_insensitive(true)
+            .build(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
+        Self {
+            status: numbers("status").collect(),
+            exit: numbers("exit").collect(),
+            signal: outcomes("signal").into_iter().collect(),
+            exit_signals: signals
+                .into_iter()
+                .filter_map(|(key, name)| Some((key.parse().ok()?, name)))
+                .collect(),
+            code: outcomes("code").into_iter().collect(),
+            phrases,
+            automaton: automaton.ok(),
+        }
+    }
+
+    /// How many entries each table has: status, exit, signal, exit signals, code, message.
+    pub fn sizes(&self) -> [usize; 6] {
+        [
+            self.status.len(),
+            self.exit.len(),
+            self.signal.len(),
+            self.exit_signals.len(),
+            self.code.len(),
+            self.phrases.len(),
+        ]
+    }
+
+    /// A status by its own entry.
+    pub fn status(&self, status: i64) -> Option<Outcome> {
+        self.status.get(&status).copied()
+    }
+
+    /// An exit code by its own entry.
+    pub fn exit(&self, code: i64) -> Option<Outcome> {
+        self.exit.get(&code).copied()
+    }
+
+    /// A signal by its name in upper case, with the name as the table has it.
+    pub fn signal(&self, name: &str) -> Option<(&str, Outcome)> {
+        self.signal.get_key_value(name).map(|(name, outcome)| (&**name, *outcome))
+    }
+
+    /// The signal that an exit code of 128 and more stands for.
+    pub fn exit_signal(&self, code: i64) -> Option<&str> {
+        self.exit_signals.get(&code).map(|name| &**name)
+    }
+
+    /// An error code as it is written, then in upper case.
+    pub fn code(&self, code: &str) -> Option<Outcome> {
+        self.code.get(code).or_else(|| self.code.get(&*code.to_uppercase())).copied()
+    }
+
+    /// The phrase that stands first **in the table** of all that the message holds.
+    ///
+    /// # Complexity
+    /// O(message), whatever the number of phrases.
+    pub fn message(&self, message: &str) -> Option<(&str, Outcome)> {
+        let end = message.char_indices().nth(MESSAGE_CHARACTERS).map(|(at, _)| at);
+        let head = message.get(..end.unwrap_or(message.len())).unwrap_or(message);
+        // Two letters outside ASCII have lower-case forms that begin with an ASCII one.
+        let folded;
+        let head = if head.contains(['\u{130}', '\u{212A}']) {
+            folded = head.to_lowercase();
+            folded.as_str()
+        } else {
+            head
+        };
+        let mut first = usize::MAX;
+        for found in self.automaton.as_ref()?.find_overlapping_iter(head) {
+            first = first.min(found.pattern().as_usize());
+            if first == 0 {
+                break;
+            }
+        }
+        self.phrases.get(first).map(|(phrase, outcome)| (&**phrase, *outcome))
+    }
+}
+
+fn child<N: Node>(node: &N, name: &str) -> Option<N> {
+    node.child(&Step::key(name.as_bytes())).ok().flatten()
+}
+
+fn members<N: Node, T>(table: Option<&N>, read: impl Fn(&N) -> Option<T>) -> Vec<(Box<str>, T)> {
+    let members = table.and_then(|table| table.members(usize::MAX).ok()).unwrap_or_default();
+    let read_one = |(name, node): (MemberName, N)| match name {
+        MemberName::Text(name) => {
+            Some((String::from_utf8_lossy(&name).into_owned().into_boxed_str(), read(&node)?))
+        }
+        MemberName::Other(_) => None,
+    };
+    members.into_iter().filter_map(read_one).collect()
+}
+
+fn text_of<N: Node>(node: &N) -> Option<Box<str>> {
+    match node.view().ok()? {
+        View::String(text) => text.as_str().map(Box::from),
+        _ => None,
+    }
+}
+
+/// `[…, class, action]` with so many entries before the class.
+fn outcome<N: Node>(node: &N, before: usize) -> Option<Outcome> {
+    let mut texts = Vec::new();
+    node.any_item(&mut |item| {
+        texts.extend(text_of(&item));
+        Ok(false)
+    })
+    .ok()?;
+    Outcome::named(texts.get(before)?, texts.get(before + 1)?)
+}
+
+fn phrases<N: Node>(table: Option<&N>) -> Vec<(Box<str>, Outcome)> {
+    let mut phrases = Vec::new();
+    if let Some(table) = table {
+        let read = table.any_item(&mut |entry| {
+            let phrase = entry.child(&Step { key: b"0", index: Some(0), slot: None })?;
+            let phrase = phrase.as_ref().and_then(text_of);
+            phrases.extend(phrase.zip(outcome(&entry, 1)));
+            Ok(false)
+        });
+        debug_assert!(read.is_ok());
+    }
+    phrases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_read() {
+        assert_eq!(Tables::get().sizes(), [30, 6, 12, 12, 44, 47]);
+    }
+
+    #[test]
+    fn the_earliest_entry_wins_not_the_earliest_place() {
+        let found = Tables::get().message("Timeout while reading QUOTA").unwrap();
+        assert_eq!(found.0, "quota");
+    }
+}

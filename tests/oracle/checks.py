@@ -6,7 +6,7 @@ from typing import NamedTuple
 from .operations import OPERATIONS, Broken, Undecided, short
 from .paths import PathError, opaque_place, resolve
 from .previews import preview
-from .values import MAX_DEPTH, is_empty, is_too_deep
+from .values import MAX_DEPTH, is_empty, is_too_deep, joined
 
 MAX_CHECKS = 64
 WITHOUT_OPERAND = ("exists", "notExists", "isEmpty", "isNotEmpty")
@@ -48,7 +48,7 @@ def verify_list(checks: object) -> list[Check]:
 
 def path_of(check: Check) -> str:
     """Give the path of a check; without one it is the value itself."""
-    return str(check.get("path") or "")
+    return joined(str(check.get("path") or ""))
 
 
 def judge(check: Check, value: object) -> Answer:

@@ -67,3 +67,22 @@ pub fn compiled(
     store.keep(key, &pattern);
     Ok(pattern)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_make_room() {
+        let mut store = Store::default();
+        for number in 0..=CAPACITY {
+            let source = format!("a{number}").into_bytes().into_boxed_slice();
+            let pattern = Pattern::compile(&source, b"", &Limits::DEFAULT).unwrap();
+            store.keep((source, Box::default(), [0; 5]), &Arc::new(pattern));
+        }
+        let kept: usize = store.patterns.values().map(|pattern| pattern.memory()).sum();
+        assert_eq!((store.patterns.len(), store.order.len()), (CAPACITY, CAPACITY));
+        assert_eq!(store.bytes, kept);
+        assert!(!store.patterns.keys().any(|(source, ..)| **source == *b"a0"));
+    }
+}

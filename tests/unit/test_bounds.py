@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import pickle
 from collections import UserDict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -21,6 +21,7 @@ from interlock import (
     Pattern,
     PatternTooLarge,
     PatternUnsupported,
+    _compiled,
     canonical,
     resolve,
 )
@@ -246,3 +247,46 @@ class TestDecisions:
         assert resolve(record, "\U0001f600").found
         assert "pass" == verdict(record, "contains", "\U0001f600")
         assert "pass" == verdict(record, "equals", {"\U0001f600": 1})
+
+
+def test_a_path_is_looked_up_once_a_record() -> None:
+    reads: list[str] = []
+
+    class Counting(Mapping[str, Any]):
+        def __init__(self, data: dict[str, Any]) -> None:
+            self.data = data
+
+        def __getitem__(self, key: str) -> Any:
+            reads.append(key)
+            found = self.data[key]
+            return Counting(found) if isinstance(found, dict) else found
+
+        def __contains__(self, key: object) -> bool:
+            return key in self.data
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(self.data)
+
+        def __len__(self) -> int:
+            return len(self.data)
+
+    rows = [
+        {
+            "id": f"r{number}",
+            "when": [
+                {"path": "a.b", "op": "equals", "expected": number},
+                {"path": "a.c", "op": "exists"},
+            ],
+            "outputs": number,
+        }
+        for number in range(5)
+    ]
+    table = DecisionTable(rows, policy="collect")
+    assert [3] == table.decide(Counting({"a": {"b": 3, "c": 1}})).outputs
+    assert ["a", "b", "c"] == reads
+
+
+def test_unpickled_specs_are_not_kept_without_end() -> None:
+    for number in range(300):
+        pickle.loads(pickle.dumps(Checks([{"op": "equals", "expected": number}])))  # noqa: S301
+    assert len(_compiled._restored) <= _compiled._RESTORED_LIMIT

@@ -69,7 +69,7 @@ class Json:
 
     Parsed once, read as often as needed; takes the place of a record everywhere. The last of a
     repeated key counts; a number with a fraction or exponent is a float, one without an integer of
-    any size; a lone surrogate half in an escape is kept; any nesting is read.
+    up to 20,000 digits; a lone surrogate half in an escape is kept; any nesting is read.
 
     Args:
         text: `bytes` in UTF-8, or `str`.

@@ -1,8 +1,9 @@
 //! Rules of a caller: asked before every table.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Outcome, Signals};
+use super::{Entry, Outcome, Signals};
 use crate::pattern::Pattern;
 
 /// A rule; all conditions that are given must hold.
@@ -45,6 +46,10 @@ pub enum RuleAnswer {
 }
 
 impl Rule {
+    pub(super) fn entry(&self) -> Entry<'_> {
+        Entry::Rule(Cow::Borrowed(&self.id))
+    }
+
     /// Answers for an error; numbers before texts, texts before patterns.
     pub fn answer(&self, signals: &Signals<'_>) -> RuleAnswer {
         let differs = |wanted: Option<i64>, given: Option<i64>| wanted.is_some() && wanted != given;

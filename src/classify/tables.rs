@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::Outcome;
+use super::data::{child, members, text_of};
 use crate::value::json::Document;
-use crate::value::{MemberName, Node, Step, View};
+use crate::value::{Node, Step};
 
 /// Characters of a message that are read.
 const MESSAGE_CHARACTERS: usize = 64_000;
@@ -83,9 +84,11 @@ impl Tables {
         self.exit.get(&code).copied()
     }
 
-    /// A signal by its name in upper case, with the name as the table has it.
+    /// A signal by its name in any case, with the name as the table has it.
     pub fn signal(&self, name: &str) -> Option<(&str, Outcome)> {
-        self.signal.get_key_value(name).map(|(name, outcome)| (&**name, *outcome))
+        let found = self.signal.get_key_value(name);
+        let found = found.or_else(|| self.signal.get_key_value(&*name.to_uppercase()));
+        found.map(|(name, outcome)| (&**name, *outcome))
     }
 
     /// The signal that an exit code of 128 and more stands for.
@@ -93,9 +96,11 @@ impl Tables {
         self.exit_signals.get(&code).map(|name| &**name)
     }
 
-    /// An error code as it is written, then in upper case.
-    pub fn code(&self, code: &str) -> Option<Outcome> {
-        self.code.get(code).or_else(|| self.code.get(&*code.to_uppercase())).copied()
+    /// An error code as it is written, then in upper case, with the code as the table has it.
+    pub fn code(&self, code: &str) -> Option<(&str, Outcome)> {
+        let found = self.code.get_key_value(code);
+        let found = found.or_else(|| self.code.get_key_value(&*code.to_uppercase()));
+        found.map(|(code, outcome)| (&**code, *outcome))
     }
 
     /// The phrase that stands first **in the table** of all that the message holds.
@@ -121,28 +126,6 @@ impl Tables {
             }
         }
         self.phrases.get(first).map(|(phrase, outcome)| (&**phrase, *outcome))
-    }
-}
-
-fn child<N: Node>(node: &N, name: &str) -> Option<N> {
-    node.child(&Step::key(name.as_bytes())).ok().flatten()
-}
-
-fn members<N: Node, T>(table: Option<&N>, read: impl Fn(&N) -> Option<T>) -> Vec<(Box<str>, T)> {
-    let members = table.and_then(|table| table.members(usize::MAX).ok()).unwrap_or_default();
-    let read_one = |(name, node): (MemberName, N)| match name {
-        MemberName::Text(name) => {
-            Some((String::from_utf8_lossy(&name).into_owned().into_boxed_str(), read(&node)?))
-        }
-        MemberName::Other(_) => None,
-    };
-    members.into_iter().filter_map(read_one).collect()
-}
-
-fn text_of<N: Node>(node: &N) -> Option<Box<str>> {
-    match node.view().ok()? {
-        View::String(text) => text.as_str().map(Box::from),
-        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@ __all__ = [
     "ARMS_LIMIT",
     "BANDS_LIMIT",
     "CYCLE_LIMIT",
+    "HEADERS_LIMIT",
     "HISTORY_LIMIT",
     "OWNERS_LIMIT",
     "ROWS_LIMIT",
@@ -21,6 +22,8 @@ BANDS_LIMIT = 256
 """Bands of a score."""
 CYCLE_LIMIT = 16
 """The longest cycle of a history that can be looked for."""
+HEADERS_LIMIT = 512
+"""Headers of one answer."""
 HISTORY_LIMIT = 512
 """Snapshots of a history."""
 OWNERS_LIMIT = 256

@@ -6,7 +6,7 @@ hold any words.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -267,7 +267,7 @@ def rule_holds(rule: Json, signals: Json, known: Evidence, *, by_name: bool) -> 
         return False
     texts = [text[:MAX_CHARACTERS] for text in known.texts]
     command = signals.get("command")
-    answers = {
+    answers: dict[str, Callable[[Any], bool]] = {
         "status": lambda wanted: known.status in wanted,
         "exit": lambda wanted: signals.get("exitCode") in wanted,
         "codes": lambda wanted: any(code in wanted for code in known.codes),

@@ -35,6 +35,7 @@ DURATION = re.compile(
 UNITS_MS = (3_600_000, 60_000, 1_000, 1)
 
 Json = Mapping[str, Any]
+Pairs = tuple[tuple[str, str], ...]
 
 
 class Wait(NamedTuple):
@@ -82,11 +83,12 @@ def reset_wait(signals: Json, known: Evidence) -> Wait:
     """Give the longest wait that the reset headers name; one whose allowance is left is none."""
     now, headers = instant(signals), known.headers
     found: list[Wait] = []
-    for pairs, reader in (
+    families: tuple[tuple[Pairs, Callable[[str], Wait]], ...] = (
         (DURATION_HEADERS, lambda text: Wait(duration(text))),
         (INSTANT_HEADERS, lambda text: until(iso(text), now)),
         (NUMBER_HEADERS, lambda text: reset(number(text), now)),
-    ):
+    )
+    for pairs, reader in families:
         for name, twin in pairs:
             if name in headers and number(headers.get(twin, "0")) == 0:
                 found.append(reader(headers[name]))

@@ -11,6 +11,16 @@ from .error_packs import Evidence, evidence, find_rule
 from .error_waits import Wait, named_wait, reset_wait, shown
 
 TABLES = Path(__file__).parents[2] / "src" / "classify" / "tables.json"
+CONDITIONS = ("contains", "matches", "status", "exitCode")
+CLASSES = (
+    *("ok", "transient", "timeout", "unavailable", "rate_limited", "quota", "auth", "permission"),
+    *("not_found", "bad_request", "conflict", "too_large", "unsupported", "capacity"),
+    *("integrity", "cancelled", "redirect", "bug", "unknown"),
+)
+ACTIONS = (
+    *("continue", "retry", "retry_after", "backoff", "reauth", "reduce_input", "escalate"),
+    *("skip", "fail"),
+)
 RETRIES = ("retry", "retry_after", "backoff")
 PASSING = ("transient", "timeout", "unavailable", "rate_limited", "capacity")
 HUNDREDS = {
@@ -34,14 +44,21 @@ class Found(NamedTuple):
     wait_ms: int | None = None
 
 
+def of_table(outcome: Sequence[str], source: str, matched: str) -> Found:
+    """Give an entry of a table."""
+    error_class, action = outcome
+    return Found(error_class, action, source, matched)
+
+
 def classify(
     signals: Json, rules: Sequence[Json] = (), packs: list[str] | None = None
 ) -> dict[str, object]:
     """Classify an error given as data; `packs` chooses among them, an empty list is none."""
-    known = evidence(signals)
     given_rules = [*rules, *(signals.get("rules") or ())]
+    check_signals(signals)
     for rule in given_rules:
         check_rule(rule)
+    known = evidence(signals)
     found = (
         by_rules(signals, given_rules, known)
         or by_packs(signals, packs)
@@ -87,12 +104,32 @@ def total_wait(found: Found, server: Wait) -> int | None:
     return found.wait_ms
 
 
+def check_signals(signals: Json) -> None:
+    """Refuse numbers that are none."""
+    for name in ("status", "exitCode", "attempt", "maxAttempts", "maxWaitMs"):
+        value = signals.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise ValueError(f"{name} is no whole number")
+    for name, least in (("maxAttempts", 1), ("maxWaitMs", 0)):
+        if signals.get(name) is not None and signals[name] < least:
+            raise ValueError(f"{name} is under {least}")
+
+
 def check_rule(rule: Json) -> None:
-    """Refuse what would hold for everything, and what is no pattern."""
-    if all(rule.get(name) is None for name in ("contains", "matches", "status", "exitCode")):
-        raise ValueError(f"the rule {rule['id']} has no condition")
+    """Refuse what would hold for everything, and what is no pattern, class, action or wait."""
+    name = rule["id"]
+    if all(rule.get(condition) is None for condition in CONDITIONS):
+        raise ValueError(f"the rule {name} has no condition")
+    for field, choices in (("class", CLASSES), ("action", ACTIONS)):
+        if rule.get(field) not in choices:
+            raise ValueError(f"the {field} of the rule {name} is none")
+    if (rule.get("waitMs") or 0) < 0:
+        raise ValueError(f"the waitMs of the rule {name} is negative")
     if rule.get("matches") is not None:
-        patterns.check_syntax(rule["matches"], "i")
+        try:
+            patterns.check_syntax(rule["matches"], "i")
+        except patterns.PatternInvalid as error:
+            raise ValueError(f"the pattern of the rule {name} is none") from error
 
 
 def by_rules(signals: Json, rules: Sequence[Json], known: Evidence) -> Found | None:
@@ -145,24 +182,24 @@ def candidates(signals: Json, known: Evidence) -> Iterator[Found]:
     """Everything that the tables have to say, the strongest first."""
     data, status, exit_code = tables(), known.status, signals.get("exitCode")
     if status is not None and str(status) in data["status"]:
-        yield Found(*data["status"][str(status)], "status", f"status:{status}")
+        yield of_table(data["status"][str(status)], "status", f"status:{status}")
     elif status is not None and status >= 200:
         hundred = min(5, status // 100)
-        yield Found(*HUNDREDS[hundred], "status", f"status:{hundred}xx")
+        yield of_table(HUNDREDS[hundred], "status", f"status:{hundred}xx")
     name = (signals.get("signal") or "").upper()
     if name in data["signal"]:
-        yield Found(*data["signal"][name], "signal", f"signal:{name}")
+        yield of_table(data["signal"][name], "signal", f"signal:{name}")
     if str(exit_code) in data["exit"]:
-        yield Found(*data["exit"][str(exit_code)], "exit", f"exit:{exit_code}")
+        yield of_table(data["exit"][str(exit_code)], "exit", f"exit:{exit_code}")
     elif str(exit_code) in data["exit_signals"]:
         name = data["exit_signals"][str(exit_code)]
-        yield Found(*data["signal"][name], "signal", f"exit:{exit_code} ({name})")
+        yield of_table(data["signal"][name], "signal", f"exit:{exit_code} ({name})")
     for code in known.codes:
         entry = data["code"].get(code) or data["code"].get(code.upper())
         if entry is not None:
-            yield Found(*entry, "code", f"code:{code}")
+            yield of_table(entry, "code", f"code:{code}")
     for text in (signals.get("message") or "", *known.body_texts):
         head = text[:MAX_CHARACTERS].lower()
         for phrase, *outcome in data["message"]:
             if phrase in head:
-                yield Found(*outcome, "message", f"message:{phrase}")
+                yield of_table(outcome, "message", f"message:{phrase}")

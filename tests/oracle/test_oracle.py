@@ -12,8 +12,8 @@ from . import patterns
 from .canonical import canonical, digest
 from .checks import evaluate, report, verdict
 from .compare import matches_expectation, missing_mentions
-from .formats import check_format
 from .errors import classify
+from .formats import check_format
 from .instants import deadline_check, retry_after
 from .more_tools import consensus_vote, lead_assign, rule_score, stall_detect
 from .paths import PathError, parse, resolve

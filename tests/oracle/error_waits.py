@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from .error_packs import Evidence
@@ -125,11 +126,15 @@ def number(value: Any) -> Decimal | None:
 
 
 def scaled(amount: Decimal | None, unit_ms: int) -> int | None:
-    """Milliseconds of an amount, rounded up; nothing for more than every date."""
+    """Milliseconds of an amount in some unit."""
     if amount is None or amount > FURTHEST:
         return None
-    millis = math.ceil(amount * unit_ms)
-    return millis if millis <= FURTHEST else None
+    return rounded(Fraction(amount) * unit_ms)
+
+
+def rounded(millis: Fraction) -> int | None:
+    """Whole milliseconds, never fewer; nothing for more than every date."""
+    return math.ceil(millis) if millis <= FURTHEST else None
 
 
 def proto_duration(value: Any) -> int | None:
@@ -145,7 +150,7 @@ def duration(text: str) -> int | None:
     if found is None:
         return None
     parts = zip(found.groups(default="0"), UNITS_MS, strict=True)
-    return scaled(sum((Decimal(part) * unit for part, unit in parts), Decimal(0)), 1)
+    return rounded(sum((Fraction(part) * unit for part, unit in parts), Fraction(0)))
 
 
 def iso(text: str) -> int | None:
@@ -160,7 +165,7 @@ def epoch(seconds: Decimal | None, now: int | None) -> Wait:
     """Read seconds from 1970."""
     if seconds is None or seconds > MAX_EPOCH_SECONDS:
         return Wait()
-    return until(math.ceil(seconds * 1_000), now)
+    return until(math.ceil(Fraction(seconds) * 1_000), now)
 
 
 def reset(seconds: Decimal | None, now: int | None) -> Wait:

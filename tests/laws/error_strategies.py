@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 from laws import time_strategies as ts
 from laws.pattern_strategies import patterns, subjects
+from laws.strategies import tidy
 
 from oracle.error_packs import CODE_KEYS, TEXT_KEYS, load_packs
 from oracle.errors import ACTIONS, CLASSES, tables
@@ -16,6 +17,9 @@ NEW_SIGNALS = False
 
 DATES_WITHOUT_NOW = False
 """Whether a date alone, without `now`, keeps a timed retry in the library as it should."""
+
+LONE_HALVES = False
+"""Whether half a surrogate pair is one character for the rules, as it is for patterns."""
 
 Wire = dict[str, Any]
 PHRASES: list[str] = [phrase for phrase, *_ in tables()["message"]]
@@ -29,6 +33,11 @@ NOISE = (
     "1429 tokens",
     "\u212aelvin",
 )
+
+
+def _told(value: Any) -> Any:
+    """The value as the library reads it."""
+    return value if LONE_HALVES else tidy(value)
 
 
 def _all(field: str) -> list[str]:
@@ -89,7 +98,8 @@ def rules(draw: st.DrawFn) -> list[Wire]:
         if draw(st.booleans()):
             rule["waitMs"] = draw(st.sampled_from((0, 1_500, 10**12)))
         found.append({"id": name, **rule})
-    return found
+    told: list[Wire] = _told(found)
+    return told
 
 
 @st.composite
@@ -110,7 +120,8 @@ def old_signals(draw: st.DrawFn) -> Wire:
     picked = draw(st.lists(st.sampled_from(list(parts)), max_size=6, unique=True))
     if "retryAfter" in picked and not DATES_WITHOUT_NOW:
         picked.append("now")
-    return {field: draw(parts[field], field) for field in dict.fromkeys(picked)}
+    told: Wire = _told({field: draw(parts[field], field) for field in dict.fromkeys(picked)})
+    return told
 
 
 @cache
@@ -245,7 +256,8 @@ def new_signals(draw: st.DrawFn) -> Wire:
     found.update((field, draw(parts[field], field)) for field in picked)
     if not DATES_WITHOUT_NOW and {"body", "headers"} & set(found):
         found.setdefault("now", draw(ts.millis()))
-    return found
+    told: Wire = _told(found)
+    return told
 
 
 def signals() -> st.SearchStrategy[Wire]:

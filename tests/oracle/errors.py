@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from . import patterns
 from .error_packs import Evidence, evidence, find_rule
 from .error_waits import Wait, named_wait, reset_wait, shown
+from .values import joined
 
 TABLES = Path(__file__).parents[2] / "src" / "classify" / "tables.json"
 CONDITIONS = ("contains", "matches", "status", "exitCode")
@@ -147,12 +148,14 @@ def by_rules(signals: Json, rules: Sequence[Json], known: Evidence) -> Found | N
 def rule_holds(rule: Json, signals: Json, known: Evidence) -> bool:
     """Numbers before texts, texts before patterns; message and code are never joined."""
     status = known.status if known.status is not None else signals.get("status")
-    texts = [text for text in (signals.get("message"), signals.get("code")) if text is not None]
+    texts = [
+        joined(text) for text in (signals.get("message"), signals.get("code")) if text is not None
+    ]
     part, pattern = rule.get("contains"), rule.get("matches")
     return (
         rule.get("status") in (None, status)
         and rule.get("exitCode") in (None, signals.get("exitCode"))
-        and (part is None or any(part.lower() in text.lower() for text in texts))
+        and (part is None or any(joined(part).lower() in text.lower() for text in texts))
         and (pattern is None or any(patterns.test(pattern, "i", text) for text in texts))
     )
 

@@ -1,11 +1,9 @@
 //! What a body says of an error: its codes, its texts, its waits. Bodies come in many shapes; what
 //! they have in common are the names of their members.
 
-use smallvec::SmallVec;
-
 use crate::value::json::Document;
 use crate::value::text::display;
-use crate::value::{MemberName, Node, Read, Step, View};
+use crate::value::{MemberName, Node, Read, Step, Text, View};
 
 /// Parts of a body that are looked at, and how deep.
 const NODES: usize = 256;
@@ -29,8 +27,10 @@ const CODES: [&[u8]; 13] = [
     b"sqlstate",
     b"Type",
 ];
+/// Members that hold a status.
+const STATUSES: [&[u8]; 3] = [b"code", b"status", b"statusCode"];
 /// Members that hold words for people.
-const TEXTS: [&[u8]; 12] = [
+const TEXTS: [&[u8]; 11] = [
     b"message",
     b"Message",
     b"detail",
@@ -42,7 +42,6 @@ const TEXTS: [&[u8]; 12] = [
     b"msg",
     b"description",
     b"raw",
-    b"reason",
 ];
 
 /// A wait that a body names, as it is written.
@@ -56,6 +55,18 @@ pub enum Hint {
     Duration(Box<str>),
     /// Seconds from 1970.
     EpochSeconds(Box<str>),
+}
+
+impl Hint {
+    /// Which of several is heard.
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Duration(_) => 0,
+            Self::Seconds(_) => 1,
+            Self::Milliseconds(_) => 2,
+            Self::EpochSeconds(_) => 3,
+        }
+    }
 }
 
 /// What was found in a body.
@@ -95,18 +106,15 @@ impl Evidence {
         } else if is_short && (trimmed.starts_with("data:") || trimmed.starts_with("event:")) {
             return of_events(trimmed);
         }
-        if success {
+        let is_error = is_error_document(trimmed);
+        if success && !is_error {
             // The text of an answer may hold any words.
             return Self::default();
         }
-        let mut found = Self { texts: vec![text.into()], ..Self::default() };
-        if trimmed.starts_with('<') {
-            found.codes.extend(element(trimmed, "Code").map(Box::from));
-            if let Some(message) = element(trimmed, "Message") {
-                found.texts.insert(0, message.into());
-            }
-        }
-        found
+        let messages = elements(trimmed, "Message");
+        let codes = elements(trimmed, "Code");
+        let texts = if messages.is_empty() { vec![text.into()] } else { messages };
+        Self { codes, texts, is_error, ..Self::default() }
     }
 }
 
@@ -125,11 +133,21 @@ fn of_events(text: &str) -> Evidence {
         .unwrap_or_default()
 }
 
-/// The text of the first element of that name.
-fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let (_, after) = text.split_once(&format!("<{name}>"))?;
-    let (inside, _) = after.split_once(&format!("</{name}>"))?;
-    Some(inside.trim()).filter(|inside| !inside.is_empty() && !inside.contains('<'))
+/// Whether the root of an XML document is an error: some services send one under a status of 200.
+fn is_error_document(text: &str) -> bool {
+    let prolog = text.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
+    let root = prolog.map_or(text, |(_, rest)| rest.trim_start());
+    root.starts_with("<Error>") || root.starts_with("<ErrorResponse")
+}
+
+/// The texts of the XML elements of that name.
+fn elements(text: &str, name: &str) -> Vec<Box<str>> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let inside = |after: &str| {
+        let (inside, _) = after.split_once(&close)?;
+        (!inside.is_empty() && !inside.contains('<')).then(|| Box::from(inside))
+    };
+    text.split(&open).skip(1).take(NODES).filter_map(inside).collect()
 }
 
 struct Reader {
@@ -141,60 +159,59 @@ impl Reader {
     fn root<N: Node>(&mut self, root: &N, success: bool) -> Read<()> {
         match root.view()? {
             View::Object => self.answer(root, success),
-            View::Array => {
-                root.any_item(&mut |item| {
+            View::Array => root
+                .any_item(&mut |item| {
                     if matches!(item.view()?, View::Object) {
                         self.answer(&item, success)?;
                     }
                     self.nodes += 1;
                     Ok(self.nodes >= NODES)
-                })?;
-                Ok(())
-            }
-            View::String(text) if !success => {
-                self.found.texts.push(display(text.as_bytes()).into());
-                Ok(())
-            }
+                })
+                .map(drop),
             _ => Ok(()),
         }
     }
 
-    /// An object at the top: an error whole, an answer with an error in it, or neither.
+    /// An object at the top: an answer with an error in it, an error whole, or neither.
     fn answer<N: Node>(&mut self, root: &N, success: bool) -> Read<()> {
-        let error = child(root, "error")?;
-        let whole = is_marked(root)? || error.as_ref().map_or(Ok(false), is_words)?;
-        if whole || !success {
-            self.found.is_error |= whole || holds_error(root)?;
-            return self.member(root, DEPTH);
-        }
-        if holds_error(root)? {
-            self.found.is_error = true;
-            for part in [error, child(root, "errors")?].into_iter().flatten() {
-                self.member(&part, DEPTH)?;
+        let mut parts = error_of(root)?;
+        if parts.is_empty() {
+            let marked = is_marked(root)?;
+            self.found.is_error |= marked;
+            if marked || !success {
+                return self.member(root, b"", DEPTH);
             }
+            parts = error_list(root)?;
         }
-        Ok(())
+        self.found.is_error |= !parts.is_empty();
+        parts.iter().try_for_each(|part| self.member(part, b"", DEPTH))
     }
 
-    /// Collects from a value and what is in it.
-    fn member<N: Node>(&mut self, node: &N, depth: usize) -> Read<()> {
-        self.nodes += 1;
-        if depth == 0 || self.nodes > NODES {
+    /// Collects from a list or an object and what is in it; `name` is the member it stands under.
+    fn member<N: Node>(&mut self, node: &N, name: &[u8], depth: usize) -> Read<()> {
+        if depth == 0 {
             return Ok(());
         }
         match node.view()? {
             View::Array => node
                 .any_item(&mut |item| {
-                    if let View::String(text) = item.view()? {
-                        self.found.texts.push(display(text.as_bytes()).into());
-                    } else {
-                        self.member(&item, depth - 1)?;
+                    if self.is_full() {
+                        return Ok(true);
                     }
-                    Ok(self.nodes > NODES)
+                    match item.view()? {
+                        View::String(text) if name == b"errors" || TEXTS.contains(&name) => {
+                            self.text(&display(text.as_bytes()));
+                        }
+                        _ => self.member(&item, b"", depth - 1)?,
+                    }
+                    Ok(false)
                 })
                 .map(drop),
             View::Object => {
                 for (name, value) in node.members(NODES)? {
+                    if self.is_full() {
+                        break;
+                    }
                     if let MemberName::Text(name) = name {
                         self.named(&name, &value, depth)?;
                     }
@@ -205,44 +222,48 @@ impl Reader {
         }
     }
 
+    fn is_full(&mut self) -> bool {
+        self.nodes += 1;
+        self.nodes > NODES
+    }
+
     fn named<N: Node>(&mut self, name: &[u8], value: &N, depth: usize) -> Read<()> {
-        let text = match value.view()? {
-            View::String(text) => display(text.as_bytes()).into_owned(),
-            View::Number(number) => {
-                let text = number.text();
-                if matches!(name, b"code" | b"status" | b"statusCode")
-                    && let Ok(status @ 400..=599) = text.parse()
-                {
-                    self.found.status.get_or_insert(status);
-                }
-                if is_code(name) && number.is_integer() {
-                    self.found.codes.push(text.as_str().into());
-                }
-                self.found.hints.extend(hint(name, &text));
-                return Ok(());
-            }
-            View::Array | View::Object => return self.member(value, depth - 1),
+        let (text, is_number) = match value.view()? {
+            View::String(text) => (display(text.as_bytes()).into_owned(), false),
+            View::Number(number) => (number.text(), true),
+            View::Array | View::Object => return self.member(value, name, depth - 1),
             _ => return Ok(()),
         };
-        if text.is_empty() {
-            return Ok(());
+        if STATUSES.contains(&name)
+            && text.len() == 3
+            && let Ok(status @ 400..=599) = text.parse()
+        {
+            self.found.status.get_or_insert(status);
         }
         self.found.hints.extend(hint(name, &text));
-        if is_code(name) {
+        if CODES.contains(&name) && !text.is_empty() && !(is_number && text.contains(['.', 'e'])) {
             // `com.example.service#ThrottlingException`: the name is what stands last.
-            let code =
-                if name == b"__type" { text.rsplit('#').next().unwrap_or(&text) } else { &text };
-            self.found.codes.push(code.into());
+            let code = if name == b"__type" { text.rsplit('#').next() } else { None };
+            self.found.codes.push(code.unwrap_or(&text).into());
         }
-        if TEXTS.contains(&name) {
-            self.found.texts.push(text.into());
+        if TEXTS.contains(&name) && !is_number {
+            self.text(&text);
+            // What a gateway passes on is often the text of the answer that it got.
+            if text.starts_with('{')
+                && text.len() <= TEXT_BYTES
+                && let Ok(document) = Document::parse(text.as_bytes())
+            {
+                self.member(&document.root(), b"", depth - 1)?;
+            }
         }
         Ok(())
     }
-}
 
-fn is_code(name: &[u8]) -> bool {
-    CODES.contains(&name)
+    fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.found.texts.push(text.into());
+        }
+    }
 }
 
 fn hint(name: &[u8], text: &str) -> Option<Hint> {
@@ -258,35 +279,68 @@ fn hint(name: &[u8], text: &str) -> Option<Hint> {
     })
 }
 
+/// The error object of an answer: under `error`, or in a response that failed.
+fn error_of<N: Node>(root: &N) -> Read<Vec<N>> {
+    let mut found = Vec::new();
+    found.extend(child(root, "error")?);
+    if has_word(root, "type", "response.failed")?
+        && let Some(response) = child(root, "response")?
+    {
+        found.extend(child(&response, "error")?);
+    }
+    only_objects(found)
+}
+
+/// What stands in the list `errors`.
+fn error_list<N: Node>(root: &N) -> Read<Vec<N>> {
+    let mut found = Vec::new();
+    if let Some(errors) = child(root, "errors")? {
+        errors.any_item(&mut |item| {
+            found.push(item);
+            Ok(found.len() >= NODES)
+        })?;
+    }
+    only_objects(found)
+}
+
+/// Those that are objects with something in them.
+fn only_objects<N: Node>(parts: Vec<N>) -> Read<Vec<N>> {
+    let mut found = Vec::new();
+    for part in parts {
+        if matches!(part.view()?, View::Object) && part.length()? > 0 {
+            found.push(part);
+        }
+    }
+    Ok(found)
+}
+
 /// Whether an object says of itself that it is an error.
 fn is_marked<N: Node>(root: &N) -> Read<bool> {
     if child(root, "__type")?.is_some() {
         return Ok(true);
     }
-    for (name, value) in [("type", "error"), ("object", "error"), ("status", "Failure")] {
-        if let Some(member) = child(root, name)?
-            && matches!(member.view()?, View::String(text) if text.as_bytes() == value.as_bytes())
-        {
-            return Ok(true);
-        }
+    if let Some(error) = child(root, "error")?
+        && matches!(error.view()?, View::String(text) if !text.as_bytes().is_empty())
+    {
+        return Ok(true);
     }
-    Ok(false)
+    if let Some(errors) = child(root, "errors")?
+        && matches!(errors.view()?, View::Array)
+        && errors.any_item(&mut |item| Ok(matches!(item.view()?, View::String(_))))?
+    {
+        return Ok(true);
+    }
+    Ok(has_word(root, "type", "error")?
+        || has_word(root, "object", "error")?
+        || has_word(root, "kind", "Status")? && has_word(root, "status", "Failure")?)
 }
 
-/// Whether an answer has an error in it: an object that is not empty, or a list of some.
-fn holds_error<N: Node>(root: &N) -> Read<bool> {
-    let parts: SmallVec<[N; 2]> =
-        [child(root, "error")?, child(root, "errors")?].into_iter().flatten().collect();
-    for part in parts {
-        if matches!(part.view()?, View::Object | View::Array) && part.length()? > 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-fn is_words<N: Node>(error: &N) -> Read<bool> {
-    Ok(matches!(error.view()?, View::String(text) if !text.as_bytes().is_empty()))
+fn has_word<N: Node>(root: &N, name: &str, word: &str) -> Read<bool> {
+    let Some(member) = child(root, name)? else {
+        return Ok(false);
+    };
+    let is_word = |text: &Text<'_>| text.as_bytes() == word.as_bytes();
+    Ok(matches!(member.view()?, View::String(text) if is_word(&text)))
 }
 
 fn child<N: Node>(node: &N, name: &str) -> Read<Option<N>> {

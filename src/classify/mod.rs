@@ -14,8 +14,8 @@ mod waits;
 pub use evidence::Evidence;
 pub use outcome::{Action, Class, Outcome};
 pub use packs::{Pack, Packs};
-pub use rule::{Rule, RuleAnswer, RulePattern};
-pub use signals::{More, Signals, is_success};
+pub use rule::{Rule, RuleAnswer, RulePattern, lower};
+pub use signals::{More, Said, Signals, is_success};
 pub use tables::Tables;
 pub use verdict::{Entry, Source, Verdict};
 

@@ -136,18 +136,8 @@ impl Packs {
         if asked.is_empty() {
             return None;
         }
-        let texts: Vec<&str> = [signals.message, more.stdout]
-            .into_iter()
-            .flatten()
-            .chain(more.body.texts.iter().map(|text| &**text))
-            .map(head)
-            .collect();
-        let codes: Vec<&str> = [signals.code, more.errno]
-            .into_iter()
-            .flatten()
-            .chain(more.header_codes())
-            .chain(more.body.codes.iter().map(|code| &**code))
-            .collect();
+        let texts: Vec<&str> = signals.texts().chain(more.stdout).map(head).collect();
+        let codes = signals.codes().collect();
         let evidence = Evidence { signals, more, hits: self.hits(&texts), texts, codes };
         asked.iter().find_map(|(pack, by_name)| {
             let rule = pack.rules.iter().find(|rule| rule.holds(&evidence, *by_name))?;

@@ -1,14 +1,13 @@
 //! The name of the program that a command line runs.
 
 /// What may stand before the program without options of its own.
-const BEFORE: [&str; 6] = ["sudo", "env", "time", "nohup", "exec", "command"];
+const BEFORE: [&str; 4] = ["sudo", "env", "time", "nohup"];
 
 /// The last part of the first word's path, without `.exe`; assignments and words such as `sudo` are
 /// passed over, and `python -m name` is `name`.
 pub(super) fn program(command: &str) -> Option<&str> {
     let mut words = command
         .split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']))
         .skip_while(|word| is_assignment(word) || BEFORE.contains(&base(word)));
     let name = base(words.next()?);
     if name.strip_prefix("python").is_some_and(is_version) && words.next() == Some("-m") {
@@ -30,7 +29,8 @@ fn is_version(text: &str) -> bool {
 
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }
 
@@ -48,7 +48,6 @@ mod tests {
             ("sudo LANG=C apt-get install", Some("apt-get")),
             ("python3.12 -m pytest -q", Some("pytest")),
             ("python script.py", Some("python")),
-            ("\"/opt/x/npm\" ci", Some("npm")),
             ("", None),
             ("sudo", None),
             ("/", None),

@@ -4,6 +4,21 @@ use super::evidence::Evidence;
 use super::program::program;
 use crate::instant::Instant;
 
+/// A text that was said, exactly and as it is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Said<'a> {
+    /// In generalised UTF-8: what patterns see.
+    pub exact: &'a [u8],
+    /// What tables see; half of a surrogate pair is shown as its escape.
+    pub shown: &'a str,
+}
+
+impl<'a> From<&'a str> for Said<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { exact: text.as_bytes(), shown: text }
+    }
+}
+
 /// What is known of an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signals<'a> {
@@ -14,9 +29,9 @@ pub struct Signals<'a> {
     /// The name of a signal, such as `SIGKILL`, in any case.
     pub signal: Option<&'a str>,
     /// An error code, such as `ECONNRESET`.
-    pub code: Option<&'a str>,
+    pub code: Option<Said<'a>>,
     /// What was said.
-    pub message: Option<&'a str>,
+    pub message: Option<Said<'a>>,
     /// The value of a `Retry-After` header.
     pub retry_after: Option<&'a str>,
     /// The instant that dates are counted from.
@@ -39,15 +54,18 @@ impl<'a> Signals<'a> {
     pub(super) fn codes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let of_more = |more: &'a More<'a>| {
             let of_body = more.body.codes.iter().map(|code| &**code);
-            more.errno.into_iter().chain(more.header_codes()).chain(of_body)
+            more.errno.into_iter().chain(of_body).chain(more.header_codes())
         };
-        self.code.into_iter().chain(self.more.into_iter().flat_map(of_more))
+        self.code.map(|code| code.shown).into_iter().chain(self.more.into_iter().flat_map(of_more))
     }
 
     /// The texts that name an error: what a program printed may speak of anything.
     pub(super) fn texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let of_body = |more: &'a More<'a>| more.body.texts.iter().map(|text| &**text);
-        self.message.into_iter().chain(self.more.into_iter().flat_map(of_body))
+        self.message
+            .map(|text| text.shown)
+            .into_iter()
+            .chain(self.more.into_iter().flat_map(of_body))
     }
 }
 
@@ -78,7 +96,7 @@ pub struct More<'a> {
 }
 
 /// Headers that hold an error code.
-const CODE_HEADERS: [&str; 2] = ["x-amzn-errortype", "x-ms-error-code"];
+const CODE_HEADERS: [&str; 3] = ["x-amzn-errortype", "x-ms-error-code", "x-amz-error-code"];
 
 impl<'a> More<'a> {
     /// Takes a command line.
@@ -99,8 +117,8 @@ impl<'a> More<'a> {
 
     pub(super) fn header_codes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let value = |name| self.header(name);
-        // `ThrottlingException:http://…`: the code is what stands before the colon.
-        let codes = CODE_HEADERS.map(value);
-        codes.into_iter().flatten().filter_map(|value| value.split(':').next()).map(str::trim)
+        // `service#ThrottlingException:http://…`: the code is what stands between the two.
+        let code = |value: &'a str| value.split(':').next()?.rsplit('#').next().map(str::trim);
+        CODE_HEADERS.map(value).into_iter().flatten().filter_map(code)
     }
 }

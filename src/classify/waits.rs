@@ -21,8 +21,10 @@ const RESETS: [(&str, &str); 9] = [
     ("ratelimit-reset", "ratelimit-remaining"),
 ];
 
-/// From here on a number of seconds is an instant and no wait: 2001-09-09, or 31 years.
-const EPOCH_FROM: i64 = 1_000_000_000_000;
+/// From here on a number is an instant and no wait, in seconds (2001-09-09, or 31 years), and from
+/// there on in milliseconds.
+const SECONDS_FROM: i64 = 1_000_000_000;
+const MILLISECONDS_FROM: i64 = 1_000_000_000_000;
 
 /// The wait that was named: the value that was handed over, else the first hint that reads; of
 /// what a rate limit's headers say, only when the error is one.
@@ -43,7 +45,12 @@ pub(super) fn named(signals: &Signals<'_>, class: Class) -> RetryAfter {
         .map(delay);
     milliseconds
         .or_else(|| more.header(RETRY_AFTER).map(read).filter(|found| *found != nothing))
-        .or_else(|| more.body.hints.iter().find_map(|hint| of_hint(hint, signals.now)))
+        .or_else(|| {
+            let mut hints: Vec<&Hint> = more.body.hints.iter().collect();
+            // A wait is surer than an instant of somebody else's clock.
+            hints.sort_by_key(|hint| hint.rank());
+            hints.into_iter().find_map(|hint| of_hint(hint, signals.now))
+        })
         .or_else(|| {
             let resets = || RESETS.iter().filter_map(|pair| reset(signals, *pair));
             let longest = |found: &RetryAfter| (found.wait, found.until.map(Instant::millis));
@@ -78,13 +85,11 @@ fn reset(signals: &Signals<'_>, (reset, remaining): (&str, &str)) -> Option<Retr
     if more.header(remaining).is_some_and(|left| decimal(left.trim(), 1) != Some(0)) {
         return None;
     }
-    if let Some(milliseconds) = decimal(raw, 1_000) {
-        let is_instant = milliseconds >= EPOCH_FROM;
-        return if is_instant {
-            until(milliseconds, signals.now)
-        } else {
-            Some(delay(milliseconds))
-        };
+    match decimal(raw, 1) {
+        Some(MILLISECONDS_FROM..) => return until(decimal(raw, 1)?, signals.now),
+        Some(SECONDS_FROM..) => return until(decimal(raw, 1_000)?, signals.now),
+        Some(_) => return decimal(raw, 1_000).map(delay),
+        None => {}
     }
     if let Some(milliseconds) = clock(raw) {
         return Some(delay(milliseconds));

@@ -12,8 +12,8 @@ use super::pattern::Pattern;
 use super::scalar::text_of;
 use super::with_node;
 use crate::classify::{
-    self, Action, Class, Evidence, More, Outcome, Pack, Packs, Rule, RulePattern, Signals, Verdict,
-    is_success,
+    self, Action, Class, Evidence, More, Outcome, Pack, Packs, Rule, RulePattern, Said, Signals,
+    Verdict, is_success, lower,
 };
 use crate::error::{Code, Problem};
 use crate::instant::Instant;
@@ -158,9 +158,11 @@ impl Classifier {
     fn answer(&self, ask: Ask<'_>) -> PyResult<Answer> {
         let (status, exit_code, signal, code, message, retry_after, now_ms, exhausted, most, more) =
             ask;
-        let [signal, code, message, retry_after] =
-            [signal, code, message, retry_after].map(|text| text.as_ref().map(shown).transpose());
-        let (signal, code, message, retry_after) = (signal?, code?, message?, retry_after?);
+        let [signal, retry_after] =
+            [signal, retry_after].map(|text| text.as_ref().map(shown).transpose());
+        let (signal, retry_after) = (signal?, retry_after?);
+        let [code, message] = [code, message].map(|text| text.as_ref().map(heard).transpose());
+        let (code, message) = (code?, message?);
         let (provider, body, headers, command, errno, stdout) = more.unwrap_or_default();
         let has_answer = provider.is_some() || body.is_some() || headers.is_some();
         let headers = headers.unwrap_or_default();
@@ -190,8 +192,8 @@ impl Classifier {
             status,
             exit_code,
             signal: signal.as_deref(),
-            code: code.as_deref(),
-            message: message.as_deref(),
+            code: code.as_ref().map(Heard::said),
+            message: message.as_ref().map(Heard::said),
             retry_after: retry_after.as_deref(),
             now: now_ms.and_then(|millis| Instant::from_millis(millis).ok()),
             exhausted,
@@ -221,6 +223,23 @@ pub(super) fn row(answer: &Answer) -> Row {
         *exhausted,
         message.as_deref().map(String::from),
     )
+}
+
+/// A text exactly and as it is shown.
+struct Heard {
+    exact: Vec<u8>,
+    shown: String,
+}
+
+impl Heard {
+    fn said(&self) -> Said<'_> {
+        Said { exact: &self.exact, shown: &self.shown }
+    }
+}
+
+fn heard(text: &Bound<'_, PyString>) -> PyResult<Heard> {
+    let exact = text_of(text)?.as_bytes().to_vec();
+    Ok(Heard { shown: display(&exact).into_owned(), exact })
 }
 
 /// Half a surrogate pair is in no table: it is looked at as the escape it is shown as.
@@ -253,10 +272,10 @@ fn read_rule(py: Python<'_>, row: RuleRow<'_>) -> PyResult<Rule> {
         pattern.map(|pattern| RulePattern::Runs(Arc::clone(pattern.bind(py).get().compiled())));
     Ok(Rule {
         id: shown(&id)?.into(),
-        contains: contains
-            .map(|text| shown(&text))
-            .transpose()?
-            .map(|text| text.to_lowercase().into()),
+        contains: match contains {
+            Some(text) => Some(lower(text_of(&text)?.as_bytes()).into()),
+            None => None,
+        },
         matches: if undetermined { Some(RulePattern::Undetermined) } else { runs },
         status,
         exit_code,

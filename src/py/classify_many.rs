@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 
 use super::classify::{Answer, Row, row};
-use crate::classify::{Action, Class, Signals};
+use crate::classify::{Action, Class, Said, Signals};
 
 /// The answers of a batch, in the order of its records.
 #[pyclass(module = "interlock._core", frozen)]
@@ -105,6 +105,7 @@ impl<'py> Plain<'py> {
         }
         let [signal, code, message, retry_after] = texts;
         let exhausted = self.is_exhausted();
+        let (code, message) = (code.map(Said::from), message.map(Said::from));
         let signals = Signals {
             status,
             exit_code,

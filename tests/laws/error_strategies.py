@@ -12,7 +12,7 @@ from laws.strategies import tidy
 from oracle.error_packs import CODE_KEYS, TEXT_KEYS, load_packs
 from oracle.errors import ACTIONS, CLASSES, tables
 
-NEW_SIGNALS = False
+NEW_SIGNALS = True
 """Whether the library takes provider, body, headers, command, errno, stdout and maxWaitMs."""
 
 DATES_WITHOUT_NOW = False

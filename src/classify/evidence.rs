@@ -127,8 +127,7 @@ fn of_json(text: &str, success: bool) -> Option<Evidence> {
 fn of_events(text: &str) -> Evidence {
     text.lines()
         .filter_map(|line| line.strip_prefix("data:"))
-        .filter(|data| data.contains("error"))
-        .filter_map(|data| of_json(data, true))
+        .filter_map(|data| of_json(data.trim_start(), true))
         .find(|found| found.is_error)
         .unwrap_or_default()
 }

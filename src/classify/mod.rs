@@ -37,7 +37,8 @@ impl Classifier {
         let nothing = Outcome::new(Class::Unknown, Action::Escalate);
         self.by_rules(signals)
             .or_else(|| {
-                let more = signals.more.filter(|more| more.is_error() || !signals.is_success())?;
+                let more =
+                    signals.more.filter(|_| !signals.is_success() || signals.is_contradicted())?;
                 Packs::get().ask(signals, more, self.packs.as_deref())
             })
             .or_else(|| by_tables(signals))
@@ -66,19 +67,11 @@ impl Classifier {
 
 fn by_tables<'a>(signals: &Signals<'a>) -> Option<Found<'a>> {
     let tables = Tables::get();
-    // A success is heard unless the body itself tells of an error.
-    let contradicted = signals.more.is_some_and(More::is_error) && signals.is_success();
-    let status = if contradicted || signals.status.is_none() {
-        signals.more.and_then(|more| more.body.status)
-    } else {
-        signals.status
-    };
-    status
+    signals
+        .heard_status()
         .and_then(|status| by_status(tables, status))
         .or_else(|| by_signal(tables, signals.signal?))
-        .or_else(|| {
-            by_exit_code(tables, signals.exit_code.filter(|code| *code != 0 || !contradicted)?)
-        })
+        .or_else(|| by_exit_code(tables, signals.heard_exit_code()?))
         .or_else(|| signals.codes().find_map(|code| by_code(tables, code)))
         .or_else(|| signals.texts().find_map(|text| by_message(tables, text)))
 }

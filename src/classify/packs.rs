@@ -72,6 +72,7 @@ struct Rule {
     name: Box<str>,
     outcome: Outcome,
     wait_ms: Option<i64>,
+    providers: Vec<Box<str>>,
     commands: Vec<Box<str>>,
     status: Vec<i64>,
     exit: Vec<i64>,
@@ -154,11 +155,8 @@ impl Packs {
         let of_program = |pack: &Pack| {
             more.program.is_some_and(|name| pack.commands.iter().any(|known| **known == *name))
         };
-        let of_provider = |pack: &Pack| {
-            let named =
-                |name: &str| pack.providers.iter().any(|known| known.eq_ignore_ascii_case(name));
-            more.provider.is_some_and(named)
-        };
+        let of_provider =
+            |pack: &Pack| more.provider.is_some_and(|name| is_among(name, &pack.providers));
         let is_known = self.all.iter().any(of_provider);
         let packs = || self.all.iter().enumerate().filter(|(place, _)| may(*place));
         let own = packs().filter(|(_, pack)| of_program(pack));
@@ -197,6 +195,10 @@ impl Packs {
     }
 }
 
+fn is_among(name: &str, known: &[Box<str>]) -> bool {
+    known.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// Whether two letters of a word do not meet there.
 fn has_border(text: &[u8], at: usize) -> bool {
     let is_word = |at: Option<usize>| {
@@ -230,8 +232,10 @@ impl Rule {
         };
         let more = evidence.more;
         (is_narrow || by_name)
-            && number(&self.status, evidence.signals.status)
+            && number(&self.status, evidence.signals.heard_status())
             && number(&self.exit, evidence.signals.exit_code)
+            && (self.providers.is_empty()
+                || more.provider.is_some_and(|name| is_among(name, &self.providers)))
             && (self.commands.is_empty()
                 || more.program.is_some_and(|name| self.commands.iter().any(|own| **own == *name)))
             && (self.codes.is_empty()
@@ -239,7 +243,7 @@ impl Rule {
             && (self.phrases.is_empty()
                 || self.phrases.iter().any(|place| evidence.hits.get(*place) == Some(&true)))
             && self.headers.iter().all(|(name, value)| {
-                more.header(name).is_some_and(|given| given.trim().eq_ignore_ascii_case(value))
+                more.header(name).is_some_and(|given| given.eq_ignore_ascii_case(value))
             })
             && self.matches.as_ref().is_none_or(|pattern| {
                 let mut parts = evidence.codes.iter().chain(&evidence.texts);
@@ -279,6 +283,7 @@ fn read_rule<N: Node>(rule: &N, pack: &str, phrases: &mut Phrases) -> Option<Rul
         name: format!("{pack}/{}", text("id")?).into(),
         outcome: Outcome::named(&text("class")?, &text("action")?)?,
         wait_ms: child(rule, "waitMs").as_ref().and_then(whole_of),
+        providers: texts("providers"),
         commands: texts("commands"),
         status: numbers("status"),
         exit: numbers("exit"),

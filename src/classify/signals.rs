@@ -50,6 +50,22 @@ impl<'a> Signals<'a> {
         is_success(self.status, self.exit_code)
     }
 
+    /// Whether the body tells of an error where all else claims that all is well.
+    pub(super) fn is_contradicted(&self) -> bool {
+        self.is_success() && self.more.is_some_and(|more| more.body.is_error)
+    }
+
+    /// The status, or the one that the error object names where there is none to be heard.
+    pub(super) fn heard_status(&self) -> Option<i64> {
+        let own = self.status.filter(|_| !self.is_contradicted());
+        own.or_else(|| self.more?.body.status)
+    }
+
+    /// The exit code, unless the body contradicts it.
+    pub(super) fn heard_exit_code(&self) -> Option<i64> {
+        self.exit_code.filter(|code| *code != 0 || !self.is_contradicted())
+    }
+
     /// All codes, the narrowest first.
     pub(super) fn codes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let of_more = |more: &'a More<'a>| {
@@ -107,12 +123,7 @@ impl<'a> More<'a> {
 
     /// The first header of that name.
     pub fn header(&self, name: &str) -> Option<&'a str> {
-        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| &**value)
-    }
-
-    /// Whether the body tells of an error.
-    pub fn is_error(&self) -> bool {
-        self.body.is_error
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.trim_ascii())
     }
 
     pub(super) fn header_codes(&self) -> impl Iterator<Item = &'a str> + use<'a> {

@@ -81,8 +81,8 @@ fn of_hint(hint: &Hint, now: Option<Instant>) -> Option<RetryAfter> {
 /// What one pair of headers says; nothing while something is left of that limit.
 fn reset(signals: &Signals<'_>, (reset, remaining): (&str, &str)) -> Option<RetryAfter> {
     let more = signals.more?;
-    let raw = more.header(reset)?.trim();
-    if more.header(remaining).is_some_and(|left| decimal(left.trim(), 1) != Some(0)) {
+    let raw = more.header(reset)?;
+    if more.header(remaining).is_some_and(|left| decimal(left, 1) != Some(0)) {
         return None;
     }
     match decimal(raw, 1) {
@@ -98,15 +98,15 @@ fn reset(signals: &Signals<'_>, (reset, remaining): (&str, &str)) -> Option<Retr
 }
 
 /// A plain decimal number times `scale`, rounded up to a whole number: a wait that is a little too
-/// short is certain to fail. Of a fraction nine digits count.
+/// short is certain to fail. Of a fraction 18 digits count.
 fn decimal(text: &str, scale: i64) -> Option<i64> {
-    const PLACES: usize = 9;
+    const PLACES: usize = 18;
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    if !all_digits(whole) || !all_digits(part) || whole.len() > 15 {
+    if !all_digits(whole) || !all_digits(part) || whole.len() > 16 {
         return None;
     }
-    let one = 10_i128.pow(9);
+    let one = 10_i128.pow(18);
     let part = format!("{:0<PLACES$}", part.get(..PLACES).unwrap_or(part));
     let scaled = (whole.parse::<i128>().ok()? * one + part.parse::<i128>().ok()?)
         .checked_mul(i128::from(scale))?;

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import patterns
+from .number_text import number_text
 from .values import exact, is_finite_number, is_whole
 
 PACKS = Path(__file__).parents[2] / "src" / "classify" / "packs"
@@ -66,20 +67,22 @@ def is_given(signals: Json) -> bool:
 def evidence(signals: Json) -> Evidence:
     """Collect what the signals say."""
     status: int | None = signals.get("status")
-    good = status is not None and 200 <= status < 300
+    good = signals.get("exitCode") == 0 if status is None else 200 <= status < 300
     body = parsed(signals.get("body"))
+    body = first_event(body) if isinstance(body, str) else body
     plain = isinstance(body, str)
     objects = [] if plain else error_objects(body, good=good)
     fields = members(objects)
     headers = read_headers(signals.get("headers"))
     body_codes = [code for name, value in fields for code in code_of(name, value)]
     body_texts = [value for name, value in fields if name in TEXT_KEYS and is_text(value)]
-    if plain and not good:
+    failed = plain and is_error_document(body)
+    if plain and (failed or not good):
         body_codes = contents(body, "Code")
         body_texts = contents(body, "Message") or [body]
     given = [signals.get(name) for name in ("code", "errno")]
     texts = [signals.get("message"), *body_texts, signals.get("stdout")]
-    contradicted = good and bool(objects)
+    contradicted = good and (bool(objects) or failed)
     stated = next((value for name, value in fields if is_error_status(name, value)), None)
     if status is None or contradicted:
         status = None if stated is None else int(stated)
@@ -90,7 +93,7 @@ def evidence(signals: Json) -> Evidence:
         fields=fields,
         headers=headers,
         contradicted=contradicted,
-        succeeded=(good and not contradicted) or signals.get("exitCode") == 0,
+        succeeded=good and not contradicted,
         status=status,
     )
 
@@ -106,6 +109,16 @@ def parsed(body: Any) -> Any:
     return value if isinstance(value, dict | list) else body
 
 
+def first_event(text: str) -> Any:
+    """Of a stream of events, give the first one that is an error; of other text, the text."""
+    stream = text.lstrip("\ufeff \t\r\n")
+    if not stream.startswith(("data:", "event:")):
+        return text
+    lines = re.split("\r?\n", stream)
+    events = [parsed(line[5:].lstrip()) for line in lines if line.startswith("data:")]
+    return next((event for event in events if error_objects(event, good=True)), {})
+
+
 def refuse(word: str) -> None:
     """NaN and the infinities are no JSON."""
     raise ValueError(word)
@@ -114,22 +127,42 @@ def refuse(word: str) -> None:
 def error_objects(body: Any, *, good: bool) -> list[Any]:
     """Give the error objects of a body; after a success it has to be marked as one."""
     if isinstance(body, list):
-        return [found for entry in body for found in error_objects(entry, good=good)]
+        entries = [entry for entry in body if isinstance(entry, dict)]
+        return [found for entry in entries for found in error_objects(entry, good=good)]
     if not isinstance(body, dict):
         return []
-    error, errors = body.get("error"), body.get("errors")
-    if isinstance(error, dict):
-        return [error]
-    if not good or is_text(error) or is_marked(body):
+    own = [body.get("error")]
+    if body.get("type") == "response.failed" and isinstance(body.get("response"), dict):
+        own.append(body["response"].get("error"))
+    found = filled(own)
+    if found:
+        return found
+    if not good or is_marked(body):
         return [body]
-    entries = errors if isinstance(errors, list) else []
-    return [entry for entry in entries if isinstance(entry, dict)]
+    errors = body.get("errors")
+    return filled(errors) if isinstance(errors, list) else []
+
+
+def filled(parts: list[Any]) -> list[Any]:
+    """Give those that are objects with something in them."""
+    return [part for part in parts if isinstance(part, dict) and part]
 
 
 def is_marked(body: Json) -> bool:
     """Tell whether an object says of itself that it is an error."""
     failed = body.get("kind") == "Status" and body.get("status") == "Failure"
-    return failed or "__type" in body or "error" in (body.get("type"), body.get("object"))
+    named = "__type" in body or "error" in (body.get("type"), body.get("object"))
+    errors = body.get("errors")
+    listed = isinstance(errors, list) and any(isinstance(entry, str) for entry in errors)
+    return failed or named or listed or is_text(body.get("error"))
+
+
+def is_error_document(text: str) -> bool:
+    """Tell whether the root of an XML document is an error."""
+    text = text.lstrip("\ufeff \t\r\n")
+    if text.startswith("<?xml") and "?>" in text:
+        text = text.partition("?>")[2].lstrip()
+    return text.startswith(("<Error>", "<ErrorResponse"))
 
 
 def members(objects: list[Any]) -> list[tuple[str, Any]]:
@@ -137,20 +170,27 @@ def members(objects: list[Any]) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     nodes = 0
 
-    def walk(value: Any, depth: int) -> None:
+    def walk(value: Any, under: str, depth: int) -> None:
         nonlocal nodes
-        inner = value.items() if isinstance(value, dict) else [(None, item) for item in value]
+        if depth > MAX_DEPTH:
+            return
+        inner = value.items() if isinstance(value, dict) else [("", item) for item in value]
         for name, member in inner:
             if nodes == MAX_NODES:
                 return
             nodes += 1
-            if name is not None:
+            if isinstance(member, dict | list):
+                walk(member, name, depth + 1)
+            elif isinstance(value, dict):
                 found.append((name, member))
-            if isinstance(member, dict | list) and depth < MAX_DEPTH:
-                walk(member, depth + 1)
+                if name in TEXT_KEYS and is_text(member) and member[0] == "{":
+                    passed_on = parsed(member)
+                    walk({} if isinstance(passed_on, str) else passed_on, "", depth + 1)
+            elif under in (*TEXT_KEYS, "errors") and is_text(member):
+                found.append(("message", member))
 
     for value in objects:
-        walk(value, 1)
+        walk(value, "", 1)
     return found
 
 
@@ -168,9 +208,9 @@ def is_text(value: Any) -> bool:
 
 
 def is_error_status(name: str, value: Any) -> bool:
-    """Tell whether a member is the status of an error."""
-    whole = is_finite_number(value) and is_whole(exact(value))
-    return name in STATUS_KEYS and whole and 400 <= exact(value) < 600
+    """Tell whether a member is the status of an error: a number, or three digits."""
+    text = value if isinstance(value, str) else number_text(value) if is_finite_number(value) else ""
+    return name in STATUS_KEYS and re.fullmatch("[45][0-9][0-9]", text) is not None
 
 
 def short_name(code: str) -> str:
@@ -185,10 +225,10 @@ def contents(text: str, tag: str) -> list[str]:
 
 def read_headers(headers: Any) -> dict[str, str]:
     """Give headers by their names in lower case, white space around values dropped."""
-    pairs = headers.items() if isinstance(headers, dict) else ()
+    pairs = list(headers.items()) if isinstance(headers, dict) else []
     return {
         name.lower(): str(value).strip(" \t\r\n")
-        for name, value in pairs
+        for name, value in reversed(pairs)
         if isinstance(value, str) or is_finite_number(value)
     }
 
@@ -279,6 +319,7 @@ def rule_holds(rule: Json, signals: Json, known: Evidence, *, by_name: bool) -> 
             known.headers.get(name, "").lower() == value.strip().lower() and name in known.headers
             for name, value in wanted.items()
         ),
+        "providers": lambda wanted: (signals.get("provider") or "").lower() in wanted,
         "commands": lambda wanted: command is not None and program(command) in wanted,
     }
     return all(holds(rule[name]) for name, holds in answers.items() if name in rule)

@@ -9,34 +9,31 @@ from typing import Any, NamedTuple
 
 from .error_packs import Evidence
 from .instants import FURTHEST, read, retry_after, write
+from .number_text import number_text
 from .values import exact, is_finite_number
 
 MAX_EPOCH_SECONDS = 8_640_000_000_000
-EPOCH_FROM = 1_000_000_000
+EPOCH_FROM, EPOCH_MS_FROM = 1_000_000_000, 1_000_000_000_000
 SECONDS_FIELDS = ("retry_after", "retryAfter", "retry_after_seconds", "resets_in_seconds")
 MILLIS_FIELDS = ("retry_after_ms", "retryAfterMs")
 MILLIS_HEADERS = ("retry-after-ms", "x-ms-retry-after-ms")
-DURATION_HEADERS = tuple(
-    (f"x-ratelimit-reset-{what}", f"x-ratelimit-remaining-{what}")
-    for what in ("requests", "tokens")
-)
-INSTANT_HEADERS = tuple(
-    (f"anthropic-ratelimit-{what}-reset", f"anthropic-ratelimit-{what}-remaining")
-    for what in ("requests", "tokens", "input-tokens", "output-tokens")
-)
-NUMBER_HEADERS = (
+RESETS = (
+    *((f"x-ratelimit-reset-{w}", f"x-ratelimit-remaining-{w}") for w in ("requests", "tokens")),
+    *(
+        (f"anthropic-ratelimit-{w}-reset", f"anthropic-ratelimit-{w}-remaining")
+        for w in ("requests", "tokens", "input-tokens", "output-tokens")
+    ),
     ("x-ratelimit-reset", "x-ratelimit-remaining"),
     ("x-rate-limit-reset", "x-rate-limit-remaining"),
     ("ratelimit-reset", "ratelimit-remaining"),
 )
 NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 DURATION = re.compile(
-    rf"(?=[0-9])(?:({NUMBER})h)?(?:({NUMBER})m(?!s))?(?:({NUMBER})s)?(?:({NUMBER})ms)?"
+    rf"(?=[0-9])(?:({NUMBER})d)?(?:({NUMBER})h)?(?:({NUMBER})m(?!s))?(?:({NUMBER})s)?(?:({NUMBER})ms)?"
 )
-UNITS_MS = (3_600_000, 60_000, 1_000, 1)
+UNITS_MS = (86_400_000, 3_600_000, 60_000, 1_000, 1)
 
 Json = Mapping[str, Any]
-Pairs = tuple[tuple[str, str], ...]
 
 
 class Wait(NamedTuple):
@@ -83,16 +80,11 @@ def hints(signals: Json, known: Evidence, now: int | None) -> Iterator[Wait]:
 def reset_wait(signals: Json, known: Evidence) -> Wait:
     """Give the longest wait that the reset headers name; one whose allowance is left is none."""
     now, headers = instant(signals), known.headers
-    found: list[Wait] = []
-    families: tuple[tuple[Pairs, Callable[[str], Wait]], ...] = (
-        (DURATION_HEADERS, lambda text: Wait(duration(text))),
-        (INSTANT_HEADERS, lambda text: until(iso(text), now)),
-        (NUMBER_HEADERS, lambda text: reset(number(text), now)),
-    )
-    for pairs, reader in families:
-        for name, twin in pairs:
-            if name in headers and number(headers.get(twin, "0")) == 0:
-                found.append(reader(headers[name]))
+    found = [
+        reset(headers[name], now)
+        for name, twin in RESETS
+        if name in headers and number(headers.get(twin, "0")) == 0
+    ]
     timed = [wait for wait in found if wait.ms is not None]
     if timed:
         return max(timed, key=lambda wait: wait.ms or 0)
@@ -120,9 +112,7 @@ def number(value: Any) -> Decimal | None:
     if isinstance(value, str):
         text = value.strip(" \t\r\n")
         return Decimal(text) if re.fullmatch(NUMBER, text) else None
-    if is_finite_number(value) and exact(value) >= 0:
-        return exact(value)
-    return None
+    return number(number_text(value)) if is_finite_number(value) else None
 
 
 def scaled(amount: Decimal | None, unit_ms: int) -> int | None:
@@ -140,7 +130,7 @@ def rounded(millis: Fraction) -> int | None:
 def proto_duration(value: Any) -> int | None:
     """Read the JSON form of a protobuf duration: decimal seconds with `s`."""
     text = value if isinstance(value, str) else ""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]{1,9})?)s", text)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s", text)
     return scaled(Decimal(found[1]), 1_000) if found else None
 
 
@@ -168,11 +158,17 @@ def epoch(seconds: Decimal | None, now: int | None) -> Wait:
     return until(math.ceil(Fraction(seconds) * 1_000), now)
 
 
-def reset(seconds: Decimal | None, now: int | None) -> Wait:
-    """Read a large number as seconds from 1970, a small one as seconds from now."""
-    if seconds is not None and seconds >= EPOCH_FROM:
-        return epoch(seconds, now)
-    return Wait(scaled(seconds, 1_000))
+def reset(text: str, now: int | None) -> Wait:
+    """Read a number (of seconds, or of seconds or milliseconds from 1970), a duration, a date."""
+    amount = number(text)
+    if amount is not None and amount >= EPOCH_MS_FROM:
+        return epoch(amount / 1_000, now)
+    if amount is not None and amount >= EPOCH_FROM:
+        return epoch(amount, now)
+    if amount is not None:
+        return Wait(scaled(amount, 1_000))
+    length = duration(text)
+    return Wait(length) if length is not None else until(iso(text), now)
 
 
 def until(at: int | None, now: int | None) -> Wait:

@@ -61,7 +61,7 @@ def classify(
         check_rule(rule)
     known = evidence(signals)
     found = (
-        by_rules(signals, given_rules, known)
+        by_rules(signals, given_rules)
         or by_packs(signals, packs)
         or by_tables(signals, known)
         or Found("unknown", "escalate", "default", "default")
@@ -133,11 +133,11 @@ def check_rule(rule: Json) -> None:
             raise ValueError(f"the pattern of the rule {name} is none") from error
 
 
-def by_rules(signals: Json, rules: Sequence[Json], known: Evidence) -> Found | None:
+def by_rules(signals: Json, rules: Sequence[Json]) -> Found | None:
     """Ask the rules of the caller; one that cannot be decided ends the search."""
     for rule in rules:
         try:
-            holds = rule_holds(rule, signals, known)
+            holds = rule_holds(rule, signals)
         except patterns.PatternUnsupported:
             return Found("unknown", "escalate", "undetermined", rule["id"])
         if holds:
@@ -145,15 +145,14 @@ def by_rules(signals: Json, rules: Sequence[Json], known: Evidence) -> Found | N
     return None
 
 
-def rule_holds(rule: Json, signals: Json, known: Evidence) -> bool:
+def rule_holds(rule: Json, signals: Json) -> bool:
     """Numbers before texts, texts before patterns; message and code are never joined."""
-    status = known.status if known.status is not None else signals.get("status")
     texts = [
         joined(text) for text in (signals.get("message"), signals.get("code")) if text is not None
     ]
     part, pattern = rule.get("contains"), rule.get("matches")
     return (
-        rule.get("status") in (None, status)
+        rule.get("status") in (None, signals.get("status"))
         and rule.get("exitCode") in (None, signals.get("exitCode"))
         and (part is None or any(joined(part).lower() in text.lower() for text in texts))
         and (pattern is None or any(patterns.test(pattern, "i", text) for text in texts))
@@ -192,6 +191,8 @@ def candidates(signals: Json, known: Evidence) -> Iterator[Found]:
     name = (signals.get("signal") or "").upper()
     if name in data["signal"]:
         yield of_table(data["signal"][name], "signal", f"signal:{name}")
+    if exit_code == 0 and known.contradicted:
+        exit_code = None
     if str(exit_code) in data["exit"]:
         yield of_table(data["exit"][str(exit_code)], "exit", f"exit:{exit_code}")
     elif str(exit_code) in data["exit_signals"]:

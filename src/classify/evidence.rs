@@ -266,7 +266,7 @@ impl Reader {
 }
 
 fn hint(name: &[u8], text: &str) -> Option<Hint> {
-    let text = Box::from(text);
+    let text = Box::from(text.trim_ascii());
     Some(match name {
         b"retryDelay" => Hint::Duration(text),
         b"retry_after" | b"retryAfter" | b"retry_after_seconds" | b"resets_in_seconds" => {

@@ -7,19 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 from laws import time_strategies as ts
 from laws.pattern_strategies import patterns, subjects
-from laws.strategies import tidy
 
 from oracle.error_packs import CODE_KEYS, TEXT_KEYS, load_packs
 from oracle.errors import ACTIONS, CLASSES, tables
-
-NEW_SIGNALS = True
-"""Whether the library takes provider, body, headers, command, errno, stdout and maxWaitMs."""
-
-DATES_WITHOUT_NOW = False
-"""Whether a date alone, without `now`, keeps a timed retry in the library as it should."""
-
-LONE_HALVES = False
-"""Whether half a surrogate pair is one character for the rules, as it is for patterns."""
 
 Wire = dict[str, Any]
 PHRASES: list[str] = [phrase for phrase, *_ in tables()["message"]]
@@ -33,11 +23,6 @@ NOISE = (
     "1429 tokens",
     "\u212aelvin",
 )
-
-
-def _told(value: Any) -> Any:
-    """The value as the library reads it."""
-    return value if LONE_HALVES else tidy(value)
 
 
 def _all(field: str) -> list[str]:
@@ -98,8 +83,7 @@ def rules(draw: st.DrawFn) -> list[Wire]:
         if draw(st.booleans()):
             rule["waitMs"] = draw(st.sampled_from((0, 1_500, 10**12)))
         found.append({"id": name, **rule})
-    told: list[Wire] = _told(found)
-    return told
+    return found
 
 
 @st.composite
@@ -118,10 +102,7 @@ def old_signals(draw: st.DrawFn) -> Wire:
         "now": st.builds(ts.formed, ts.millis(), st.sampled_from(("int", "text", "float"))),
     }
     picked = draw(st.lists(st.sampled_from(list(parts)), max_size=6, unique=True))
-    if "retryAfter" in picked and not DATES_WITHOUT_NOW:
-        picked.append("now")
-    told: Wire = _told({field: draw(parts[field], field) for field in dict.fromkeys(picked)})
-    return told
+    return {field: draw(parts[field], field) for field in picked}
 
 
 @cache
@@ -254,12 +235,9 @@ def new_signals(draw: st.DrawFn) -> Wire:
     picked = draw(st.lists(st.sampled_from(list(parts)), min_size=1, max_size=4, unique=True))
     found = draw(old_signals())
     found.update((field, draw(parts[field], field)) for field in picked)
-    if not DATES_WITHOUT_NOW and {"body", "headers"} & set(found):
-        found.setdefault("now", draw(ts.millis()))
-    told: Wire = _told(found)
-    return told
+    return found
 
 
 def signals() -> st.SearchStrategy[Wire]:
     """Signals that the library takes."""
-    return st.one_of(old_signals(), new_signals()) if NEW_SIGNALS else old_signals()
+    return st.one_of(old_signals(), new_signals())

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from laws import error_strategies as es
@@ -19,9 +18,6 @@ from oracle.error_packs import load_packs
 Wire = dict[str, Any]
 RETRIES = ("retry", "retry_after", "backoff")
 RULE = {"id": "a", "class": "bug", "action": "fail"}
-needs_new_signals = pytest.mark.skipif(
-    not es.NEW_SIGNALS, reason="the library does not take these signals yet"
-)
 
 
 def snake_case(name: str) -> str:
@@ -110,7 +106,6 @@ def test_nothing_is_tried_again_when_the_attempts_are_spent(
     assert {**free, "action": action, "retryable": False, "exhausted": True} == spent
 
 
-@needs_new_signals
 @given(es.new_signals(), es.rules(), st.integers(0, 10**7))
 def test_no_wait_is_longer_than_it_may_be(signals: Wire, rules: list[Wire], most: int) -> None:
     found = classified({**signals, "maxWaitMs": most}, rules)
@@ -119,7 +114,6 @@ def test_no_wait_is_longer_than_it_may_be(signals: Wire, rules: list[Wire], most
     assert free["waitMs"] == found["waitMs"]
 
 
-@needs_new_signals
 @given(es.old_signals(), es.rules())
 def test_packs_say_nothing_of_the_old_signals(signals: Wire, rules: list[Wire]) -> None:
     found = classified(signals, rules)
@@ -127,7 +121,6 @@ def test_packs_say_nothing_of_the_old_signals(signals: Wire, rules: list[Wire]) 
     assert found["source"] != "pack"
 
 
-@needs_new_signals
 @given(es.new_signals(), es.rules(), st.data())
 def test_the_chosen_packs_are_asked(signals: Wire, rules: list[Wire], data: st.DataObject) -> None:
     names = st.sampled_from(list(load_packs()))
@@ -138,7 +131,6 @@ def test_the_chosen_packs_are_asked(signals: Wire, rules: list[Wire], data: st.D
         assert found["matched"].split("/")[0] in chosen
 
 
-@needs_new_signals
 @given(es.texts(), st.sampled_from(({"status": 200}, {"exitCode": 0})))
 def test_the_words_of_a_success_are_no_error(text: str, success: Wire) -> None:
     body = {"choices": [{"message": {"content": text}}], "error": None}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .error_packs import Evidence
 from .instants import FURTHEST, read, retry_after, write
 from .number_text import number_text
-from .values import exact, is_finite_number
+from .values import is_finite_number
 
 MAX_EPOCH_SECONDS = 8_640_000_000_000
 EPOCH_FROM, EPOCH_MS_FROM = 1_000_000_000, 1_000_000_000_000

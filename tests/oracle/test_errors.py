@@ -111,7 +111,9 @@ def test_phrases_stand_alone() -> None:
 
 def test_error_objects() -> None:
     assert [{"a": 1}] == error_objects({"error": {"a": 1}, "code": "x"}, good=True)
-    assert [{"a": 1}] == error_objects({"errors": [{"a": 1}, "x"]}, good=True)
+    assert [{"a": 1}] == error_objects({"errors": [{"a": 1}, {}]}, good=True)
+    mixed = {"errors": [{"a": 1}, "x"]}
+    assert [mixed] == error_objects(mixed, good=True)
     assert [] == error_objects({"error": None, "code": "x"}, good=True)
     body = {"error": "x", "code": "y"}
     assert [body] == error_objects(body, good=True)

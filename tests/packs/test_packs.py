@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracle import classify as reference
 
 from interlock import ErrorClassify
+from oracle import classify as reference
 
 HERE = Path(__file__).parent
 PACKS = HERE.parents[1] / "src" / "classify" / "packs"

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from laws.error_strategies import NEW_SIGNALS
 from reports.differences import MOST, differences
 
 import oracle
 from interlock import ErrorClassify
-from oracle.error_packs import FIELDS
 
 Wire = dict[str, Any]
 
@@ -23,7 +21,6 @@ HERE = Path(__file__).parent
 LINES = (HERE / "errors.jsonl").read_text("utf-8").splitlines()
 REPORTS: dict[str, Wire] = {report["id"]: report for report in map(json.loads, LINES)}
 DIFFER = {key for key in differences() if key[0] in REPORTS}
-later = pytest.mark.skipif(not NEW_SIGNALS, reason="the library does not take these signals yet")
 
 
 def cases() -> list[Any]:
@@ -32,7 +29,6 @@ def cases() -> list[Any]:
         pytest.param(
             *(case["given"], case["want"], (name, index) in DIFFER),
             id=f"{name}-{index + 1}",
-            marks=[later] if {*FIELDS, "maxWaitMs"} & set(case["given"]) else [],
         )
         for name, report in REPORTS.items()
         for index, case in enumerate(report["cases"])

@@ -86,7 +86,6 @@ _HOMES = {
         "ErrorClassify",
         "ErrorVerdict",
         "ErrorVerdicts",
-        "ErrorVerdicts",
         "classify_exception",
         "error_classify",
     ),

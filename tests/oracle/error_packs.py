@@ -209,10 +209,9 @@ def is_text(value: Any) -> bool:
 
 def is_error_status(name: str, value: Any) -> bool:
     """Tell whether a member is the status of an error: a number, or three digits."""
-    text = (
-        value if isinstance(value, str) else number_text(value) if is_finite_number(value) else ""
-    )
-    return name in STATUS_KEYS and re.fullmatch("[45][0-9][0-9]", text) is not None
+    text = number_text(value) if is_finite_number(value) else value
+    is_one = isinstance(text, str) and re.fullmatch("[45][0-9][0-9]", text) is not None
+    return name in STATUS_KEYS and is_one
 
 
 def short_name(code: str) -> str:

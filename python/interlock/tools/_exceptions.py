@@ -56,8 +56,11 @@ _CERTIFICATES = {
     19: "SELF_SIGNED_CERT_IN_CHAIN",
     62: "ERR_TLS_CERT_ALTNAME_INVALID",
 }
-# What looking up a name says (getaddrinfo(3)); numbers differ between systems, names do not.
-_LOOK_UPS = {"EAI_AGAIN": "EAI_AGAIN", "EAI_NONAME": "ENOTFOUND", "EAI_NODATA": "ENOTFOUND"}
+# What looking up a name says (getaddrinfo(3)), with the numbers of Linux, macOS and Windows.
+_LOOK_UPS = {
+    **dict.fromkeys((-3, 2, 11002), "EAI_AGAIN"),
+    **dict.fromkeys((-2, -5, 8, 7, 11001, 11004), "ENOTFOUND"),
+}
 
 
 def signals_of(error: BaseException) -> dict[str, object]:
@@ -167,15 +170,8 @@ def _number(error: BaseException) -> dict[str, object]:
     if not isinstance(number, int):
         return {}
     if "gaierror" in names:
-        return {"errno": _look_up(number)}
+        return {"errno": _LOOK_UPS.get(number)}
     return {"errno": errno.errorcode.get(number)}
-
-
-def _look_up(number: int) -> str | None:
-    import socket
-
-    known = (name for name in _LOOK_UPS if getattr(socket, name, None) == number)
-    return next((_LOOK_UPS[name] for name in known), None)
 
 
 def _signal_name(number: int) -> str | None:

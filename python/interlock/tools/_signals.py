@@ -16,7 +16,7 @@ from interlock.tools._limits import HEADERS_LIMIT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SIGNALS", "Headers", "Signals", "read_signals"]
+__all__ = ["SIGNALS", "Signals", "read_signals"]
 
 SIGNALS = (
     "status",

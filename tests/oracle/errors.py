@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from . import patterns
 from .error_packs import Evidence, evidence, find_rule
 from .error_waits import Wait, named_wait, reset_wait, shown
+from .text_escapes import halves_shown
 from .values import joined
 
 TABLES = Path(__file__).parents[2] / "src" / "classify" / "tables.json"
@@ -84,7 +85,7 @@ def finish(found: Found, signals: Json, known: Evidence) -> dict[str, object]:
     too_long = longest is not None and wait_ms is not None and wait_ms > longest
     if action in RETRIES and (exhausted or too_long):
         action = "escalate"
-    said = {"message": known.body_texts[0][:MAX_SHOWN]} if known.body_texts else {}
+    said = {"message": halves_shown(text)[:MAX_SHOWN] for text in known.body_texts[:1]}
     return {
         "class": found.error_class,
         "action": action,

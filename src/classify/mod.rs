@@ -4,6 +4,7 @@ mod data;
 mod evidence;
 mod outcome;
 mod packs;
+mod phrases;
 mod program;
 mod rule;
 mod signals;

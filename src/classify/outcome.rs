@@ -89,6 +89,13 @@ names! {
     Fail = "fail",
 }
 
+impl Action {
+    /// Whether it is one that tries again.
+    pub fn tries_again(self) -> bool {
+        matches!(self, Self::Retry | Self::RetryAfter | Self::Backoff)
+    }
+}
+
 /// A class and an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {

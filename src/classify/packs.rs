@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::data::{child, items, members, text_of, whole_of};
+use super::tables::head;
 use super::verdict::{Found, Source};
 use super::{More, Outcome, Signals};
 use crate::limits::Limits;
@@ -137,7 +138,8 @@ impl Packs {
         if asked.is_empty() {
             return None;
         }
-        let texts: Vec<&str> = signals.texts().chain(more.stdout).map(head).collect();
+        let texts: Vec<&str> =
+            signals.texts().chain(more.stdout).map(|text| head(text, TEXT_CHARACTERS)).collect();
         let codes = signals.codes().collect();
         let evidence = Evidence { signals, more, hits: self.hits(&texts), texts, codes };
         asked.iter().find_map(|(pack, by_name)| {
@@ -205,11 +207,6 @@ fn has_border(text: &[u8], at: usize) -> bool {
         at.and_then(|at| text.get(at)).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
     };
     !(is_word(at.checked_sub(1)) && is_word(Some(at)))
-}
-
-fn head(text: &str) -> &str {
-    let end = text.char_indices().nth(TEXT_CHARACTERS).map_or(text.len(), |(at, _)| at);
-    text.get(..end).unwrap_or(text)
 }
 
 struct Evidence<'a> {

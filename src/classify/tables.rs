@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::Outcome;
 use super::data::{child, members, text_of};
+use super::phrases::Phrases;
 use crate::value::json::Document;
 use crate::value::{Node, Step};
 
@@ -22,8 +21,8 @@ pub struct Tables {
     exit_signals: BTreeMap<i64, Box<str>>,
     code: BTreeMap<Box<str>, Outcome>,
     phrases: Vec<(Box<str>, Outcome)>,
-    /// Answers positions in `phrases`; `None` only if it could not be built.
-    automaton: Option<AhoCorasick>,
+    /// Answers positions in `phrases`.
+    search: Phrases,
 }
 
 impl Tables {
@@ -44,10 +43,7 @@ impl Tables {
         };
         let signals = members(table("exit_signals").as_ref(), text_of);
         let phrases = phrases(table("message").as_ref());
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
+        let search = Phrases::new(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
         Self {
             status: numbers("status").collect(),
             exit: numbers("exit").collect(),
@@ -58,7 +54,7 @@ impl Tables {
                 .collect(),
             code: outcomes("code").into_iter().collect(),
             phrases,
-            automaton: automaton.ok(),
+            search,
         }
     }
 
@@ -108,25 +104,25 @@ impl Tables {
     /// # Complexity
     /// O(message), whatever the number of phrases.
     pub fn message(&self, message: &str) -> Option<(&str, Outcome)> {
-        let end = message.char_indices().nth(MESSAGE_CHARACTERS).map(|(at, _)| at);
-        let head = message.get(..end.unwrap_or(message.len())).unwrap_or(message);
-        // Two letters outside ASCII have lower-case forms that begin with an ASCII one.
-        let folded;
-        let head = if head.contains(['\u{130}', '\u{212A}']) {
-            folded = head.to_lowercase();
-            folded.as_str()
+        let head = head(message, MESSAGE_CHARACTERS);
+        // Only two letters outside ASCII have lower-case forms that begin with an ASCII one.
+        let lower = if head.is_ascii() || !head.contains(['\u{130}', '\u{212A}']) {
+            head.to_ascii_lowercase()
         } else {
-            head
+            head.to_lowercase()
         };
-        let mut first = usize::MAX;
-        for found in self.automaton.as_ref()?.find_overlapping_iter(head) {
-            first = first.min(found.pattern().as_usize());
-            if first == 0 {
-                break;
-            }
-        }
+        let first = self.search.first(lower.as_bytes())?;
         self.phrases.get(first).map(|(phrase, outcome)| (&**phrase, *outcome))
     }
+}
+
+/// As many characters of a text.
+pub(super) fn head(text: &str, characters: usize) -> &str {
+    if text.len() <= characters {
+        return text;
+    }
+    let end = text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
 }
 
 /// `[…, class, action]` with so many entries before the class.

@@ -115,23 +115,6 @@ pub struct Verdict<'a> {
     pub source: Source,
 }
 
-impl Verdict<'_> {
-    /// The same, on its own.
-    pub fn into_owned(self) -> Verdict<'static> {
-        let Self { outcome, wait, matched, source } = self;
-        Verdict { outcome, wait, matched: matched.into_owned(), source }
-    }
-
-    /// Whether the action is one that tries again; it follows the action, never the class.
-    pub fn retryable(&self) -> bool {
-        tries_again(self.outcome.action)
-    }
-}
-
-fn tries_again(action: Action) -> bool {
-    matches!(action, Action::Retry | Action::RetryAfter | Action::Backoff)
-}
-
 /// An entry that matched, before waits and attempts are looked at.
 pub(super) struct Found<'a> {
     pub(super) outcome: Outcome,
@@ -173,7 +156,7 @@ impl<'a> Found<'a> {
             outcome.action = Action::Backoff;
         }
         let too_long = signals.max_wait_ms.zip(wait.wait).is_some_and(|(most, wait)| wait > most);
-        if (signals.exhausted || too_long) && tries_again(outcome.action) {
+        if (signals.exhausted || too_long) && outcome.action.tries_again() {
             outcome.action = Action::Escalate;
         }
         Verdict { outcome, wait, matched: self.matched, source: self.source }

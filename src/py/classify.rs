@@ -12,11 +12,11 @@ use super::pattern::Pattern;
 use super::scalar::text_of;
 use super::with_node;
 use crate::classify::{
-    self, Action, Class, Evidence, More, Outcome, Pack, Packs, Rule, RulePattern, Said, Signals,
-    Verdict, is_success, lower,
+    self, Action, Class, Entry, Evidence, More, Outcome, Pack, Packs, Rule, RulePattern, Said,
+    Signals, Source, Verdict, is_success, lower,
 };
 use crate::error::{Code, Problem};
-use crate::instant::Instant;
+use crate::instant::{Instant, RetryAfter};
 use crate::value::text::display;
 
 /// Caller rules and packs before the tables.
@@ -118,14 +118,16 @@ impl Classifier {
     ) -> PyResult<ErrorRows> {
         let mut answers = Vec::with_capacity(records.len());
         for (place, record) in records.iter().enumerate() {
-            let classify = |signals: &Signals<'_>| self.classifier.classify(signals).into_owned();
             let plain = Plain::read(&record);
-            let verdict = plain.as_ref().and_then(|plain| plain.with(classify));
-            answers.push(match (plain, verdict) {
-                (Some(plain), Some(verdict)) => {
-                    Answer { verdict, exhausted: plain.is_exhausted(), message: None }
-                }
-                _ => self.answer(one.call1((place,))?.extract()?)?,
+            let answer = plain.as_ref().and_then(|plain| {
+                let answer = |signals: &Signals<'_>| {
+                    Answer::new(self.classifier.classify(signals), signals.exhausted, None)
+                };
+                plain.with(answer)
+            });
+            answers.push(match answer {
+                Some(answer) => answer,
+                None => self.answer(one.call1((place,))?.extract()?)?,
             });
         }
         Ok(ErrorRows { answers })
@@ -149,9 +151,27 @@ type Ask<'py> = (
 /// An answer on its own.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pub(super) verdict: Verdict<'static>,
+    pub(super) outcome: Outcome,
+    source: Source,
     exhausted: bool,
-    message: Option<Box<str>>,
+    matched: Entry<'static>,
+    /// What few answers have: kept apart, so that many answers are small.
+    rest: Option<Box<Rest>>,
+}
+
+#[derive(Debug, Default)]
+struct Rest {
+    wait: RetryAfter,
+    message: Option<String>,
+}
+
+impl Answer {
+    pub(super) fn new(verdict: Verdict<'_>, exhausted: bool, message: Option<String>) -> Self {
+        let Verdict { outcome, wait, matched, source } = verdict;
+        let has_more = wait != RetryAfter::default() || message.is_some();
+        let rest = has_more.then(|| Box::new(Rest { wait, message }));
+        Self { outcome, source, exhausted, matched: matched.into_owned(), rest }
+    }
 }
 
 impl Classifier {
@@ -200,10 +220,9 @@ impl Classifier {
             max_wait_ms: most,
             more: (more.has_answer || more.has_process).then_some(&more),
         };
-        let verdict = self.classifier.classify(&signals).into_owned();
         let said = more.body.texts.first();
-        let message = said.map(|text| text.chars().take(MESSAGE).collect::<String>().into());
-        Ok(Answer { verdict, exhausted, message })
+        let message = said.map(|text| text.chars().take(MESSAGE).collect());
+        Ok(Answer::new(self.classifier.classify(&signals), exhausted, message))
     }
 }
 
@@ -211,17 +230,18 @@ impl Classifier {
 const MESSAGE: usize = 2_000;
 
 pub(super) fn row(answer: &Answer) -> Row {
-    let Answer { verdict, exhausted, message } = answer;
+    let nothing = Rest::default();
+    let Rest { wait, message } = answer.rest.as_deref().unwrap_or(&nothing);
     (
-        verdict.outcome.class.name(),
-        verdict.outcome.action.name(),
-        verdict.retryable(),
-        verdict.wait.wait,
-        verdict.wait.until.map(|until| until.to_string()),
-        verdict.matched.to_string(),
-        verdict.source.name(),
-        *exhausted,
-        message.as_deref().map(String::from),
+        answer.outcome.class.name(),
+        answer.outcome.action.name(),
+        answer.outcome.action.tries_again(),
+        wait.wait,
+        wait.until.map(|until| until.to_string()),
+        answer.matched.to_string(),
+        answer.source.name(),
+        answer.exhausted,
+        message.clone(),
     )
 }
 

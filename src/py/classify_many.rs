@@ -30,7 +30,7 @@ impl ErrorRows {
     fn counts(&self) -> Vec<((&'static str, &'static str), usize)> {
         let mut counted: Vec<((Class, Action), usize)> = Vec::new();
         for answer in &self.answers {
-            let outcome = answer.verdict.outcome;
+            let outcome = answer.outcome;
             let key = (outcome.class, outcome.action);
             match counted.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, count)) => *count += 1,
@@ -89,7 +89,7 @@ impl<'py> Plain<'py> {
     }
 
     /// Whether the attempts are spent.
-    pub(super) fn is_exhausted(&self) -> bool {
+    fn is_exhausted(&self) -> bool {
         let [.., attempt, most] = self.numbers;
         attempt.zip(most).is_some_and(|(attempt, most)| attempt >= most)
     }

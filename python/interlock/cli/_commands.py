@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlock.spec import Placed
     from interlock.typing import JSON
 
@@ -50,14 +52,27 @@ def cli() -> None:
     """
 
 
+_Command = TypeVar("_Command", bound="Callable[..., object]")
+
+
+def _over_lines(command: _Command) -> _Command:
+    """Give a command the options that each has which reads JSON Lines."""
+    options = (
+        click.option("--output", type=click.Path(dir_okay=False), help="Write to this file."),
+        click.option("--summary", is_flag=True, help="Print counts per outcome on standard error."),
+        click.option("--strict", is_flag=True, help="Stop at the first bad line."),
+        click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @cli.command()
 @click.argument("spec", type=click.Path(dir_okay=False))
 @click.argument("records", default="-", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--output", type=click.Path(dir_okay=False), help="Write decisions to this file.")
-@click.option("--summary", is_flag=True, help="Print counts per outcome on standard error.")
 @click.option("--explain", is_flag=True, help="Say how every arm, row, rule or owner fared.")
-@click.option("--strict", is_flag=True, help="Stop at the first record that cannot be decided.")
-@click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal.")
+@_over_lines
 def decide(
     spec: str,
     records: str,
@@ -80,12 +95,15 @@ def decide(
         for placed in found:
             click.echo(_lint.shown(spec, placed), err=True)
         return 1
-    run = _decide.Run(compiled, records, explain=explain, strict=strict)
-    with _decide.source(records) as lines, _decide.destination(output, run) as out:
-        run.through(lines, out, progress=not no_progress)
-    if summary:
-        _decide.print_summary(run)
-    return run.exit_code()
+    return _decide.pass_over(
+        compiled,
+        records,
+        output,
+        explain=explain,
+        strict=strict,
+        summary=summary,
+        progress=not no_progress,
+    )
 
 
 @cli.command()

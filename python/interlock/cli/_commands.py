@@ -107,6 +107,48 @@ def decide(
 
 
 @cli.command()
+@click.argument("errors", default="-", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--packs", multiple=True, metavar="NAME", help="Ask this pack only; may be repeated.")
+@click.option("--no-packs", is_flag=True, help="Ask no pack.")
+@_over_lines
+def classify(
+    errors: str,
+    *,
+    packs: tuple[str, ...],
+    no_packs: bool,
+    output: str | None,
+    summary: bool,
+    strict: bool,
+    no_progress: bool,
+) -> int:
+    """Classify ERRORS (JSON Lines; `-` or nothing: standard input): what kind, and what next.
+
+    A line is what is known of one error, such as {"status": 503, "retryAfter": "30"}. One line out
+    for each line in, in order; blank lines are passed over. A line that cannot be classified
+    becomes a line with `error`, and the exit code is 1 at the end. No clock is read: a date gives a
+    wait only where the line has `now`. For rules of your own, `decide` by a spec of ErrorClassify.
+    """
+    from interlock.cli import _decide
+    from interlock.errors import ConfigError
+    from interlock.tools.error_classify import ErrorClassify
+
+    if packs and no_packs:
+        raise click.UsageError("--packs and --no-packs exclude each other.")
+    try:
+        compiled = ErrorClassify(packs=packs or ([] if no_packs else None))
+    except ConfigError as error:
+        raise click.BadParameter(str(error), param_hint="--packs") from None
+    return _decide.pass_over(
+        compiled,
+        errors,
+        output,
+        strict=strict,
+        summary=summary,
+        progress=not no_progress,
+    )
+
+
+@cli.command()
 @click.argument("spec", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON Lines.")
 def lint(spec: tuple[str, ...], *, as_json: bool) -> int:
@@ -137,9 +179,10 @@ def call(tool: str, source: str) -> None:
     from interlock._core import Json
     from interlock._wire import to_json
     from interlock.tools import call as call_tool
+    from interlock.tools._fields import from_json
 
     raw = standard_input().read() if source == "-" else Path(source).read_bytes()
-    arguments = cast("dict[str, object]", Json(raw.removeprefix(BOM)).to_python())
+    arguments = cast("dict[str, object]", from_json(Json(raw.removeprefix(BOM)), "arguments"))
     click.echo(to_json(call_tool(tool, arguments)))
 
 

@@ -85,7 +85,8 @@ def finish(found: Found, signals: Json, known: Evidence) -> dict[str, object]:
     too_long = longest is not None and wait_ms is not None and wait_ms > longest
     if action in RETRIES and (exhausted or too_long):
         action = "escalate"
-    said = {"message": halves_shown(text)[:MAX_SHOWN] for text in known.body_texts[:1]}
+    texts = known.body_texts
+    said = {"message": halves_shown(texts[0])[:MAX_SHOWN]} if texts else {}
     return {
         "class": found.error_class,
         "action": action,

@@ -75,7 +75,9 @@ class Classifier:
         `more` is provider, body, headers, command, errno, stdout.
         """
     def classify_many(
-        self, records: list[Mapping[str, object]], one: Callable[[int], tuple[object, ...]]
+        self,
+        records: list[Mapping[str, object] | Json],
+        one: Callable[[int], tuple[object, ...]],
     ) -> ErrorRows:
         """The answers for a list of records.
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from interlock import _core
 from interlock._compiled import unknown_fields
 from interlock.errors import PatternError, PatternInvalid, Problem
-from interlock.tools._fields import choice_problems
-from interlock.tools._limits import RULES_LIMIT
+from interlock.tools._fields import choice_problems, whole_number
+from interlock.tools._limits import PACKS_LIMIT, RULES_LIMIT
 
 if TYPE_CHECKING:
     from interlock.typing import Limits
@@ -53,6 +53,9 @@ def read_packs(packs: object) -> tuple[list[str] | None, list[Problem]]:
         return None, [Problem("spec/wrong-type", "packs", _core.preview(packs), message)]
     known = [name for name, _, _ in _core.error_packs()]
     named = cast("list[object]", packs)
+    if len(named) > PACKS_LIMIT:
+        message = f"{len(named)} entries, over the limit of {PACKS_LIMIT}"
+        return None, [Problem("spec/over-limit", "packs", None, message)]
     problems = [
         problem
         for index, name in enumerate(named)
@@ -140,12 +143,10 @@ class _Reader:
         value = fields.get(field)
         if value is None:
             return None
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53:
-            if least is None or value >= least:
-                return value
-            message = f"must be at least {least}"
-        else:
-            message = "must be a whole number"
+        number = whole_number(value)
+        if number is not None and (least is None or number >= least):
+            return number
+        message = "must be a whole number" if number is None else f"must be at least {least}"
         self._fault("spec/wrong-type", f"{place}.{field}", value, message)
         return None
 

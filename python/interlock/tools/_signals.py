@@ -10,7 +10,7 @@ from interlock._compiled import unknown_fields
 from interlock._instant import read_instant
 from interlock.errors import ConfigError, Problem
 from interlock.tools._errno import errno_name
-from interlock.tools._fields import one_spelling
+from interlock.tools._fields import from_json, one_spelling, whole_number
 from interlock.tools._limits import HEADERS_LIMIT
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ SIGNALS = (
 """The signals by their names in data."""
 
 _PAIR = 2
+_NUMBER_BITS = 1024
 _WITH_PACKS = ("provider", "body", "headers", "command", "errno", "stdout")
 
 Headers: TypeAlias = list[tuple[str, str]]
@@ -63,13 +64,18 @@ class Signals(NamedTuple):
     more: More | None
 
 
-def read_signals(given: Mapping[str, object]) -> Signals:
+def read_signals(given: Mapping[str, object] | _core.Json) -> Signals:
     """Check signals; one that is None is the same as one left out.
 
     Raises:
         ConfigError: With every signal of a wrong type or out of range, and every unknown field.
     """
-    fields, problems = one_spelling(given, SIGNALS)
+    plain: object = from_json(given, "signals") if isinstance(given, _core.Json) else given
+    if not isinstance(plain, Mapping):
+        shown = _core.preview(plain)
+        problem = Problem("spec/wrong-type", "signals", shown, "must be a mapping of signals")
+        raise ConfigError((problem,))
+    fields, problems = one_spelling(cast("Mapping[str, object]", plain), SIGNALS)
     problems += unknown_fields(fields, SIGNALS)
     reader = _Reader(fields, problems)
     signals = Signals(
@@ -97,10 +103,13 @@ class _Reader:
         self._problems = problems
 
     def whole(self, field: str, *, least: int | None = None) -> int | None:
-        value = self._checked(field, _is_whole, "must be a whole number")
-        if isinstance(value, int) and least is not None and value < least:
+        value = self._fields.get(field)
+        number = whole_number(value)
+        if number is None and value is not None:
+            self._fault(field, value, "must be a whole number")
+        elif number is not None and least is not None and number < least:
             self._fault(field, value, f"must be at least {least}")
-        return cast("int | None", value)
+        return number
 
     def text(self, field: str) -> str | None:
         value = self._checked(field, lambda value: isinstance(value, str), "must be a string")
@@ -179,9 +188,12 @@ class _Reader:
     def _errno(self) -> str | None:
         message = "must be the name of an error number, or a number as Linux has them"
         value = self._checked(
-            "errno", lambda value: isinstance(value, str) or _is_whole(value), message
+            "errno",
+            lambda value: isinstance(value, str) or whole_number(value) is not None,
+            message,
         )
-        return errno_name(value) if isinstance(value, int) else cast("str | None", value)
+        number = whole_number(value)
+        return cast("str | None", value) if number is None else errno_name(number)
 
     def _checked(self, field: str, fits: Callable[[object], bool], message: str) -> object:
         value = self._fields.get(field)
@@ -195,11 +207,9 @@ class _Reader:
         self._problems.append(Problem("spec/wrong-type", field, shown, message))
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53
-
-
 def _is_number(value: object) -> bool:
+    if isinstance(value, int) and value.bit_length() > _NUMBER_BITS:
+        return False
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -159,15 +159,16 @@ class ErrorClassify(CompiledSpec):
         }
         return self.classify_data(given)
 
-    def classify_data(self, signals: Mapping[str, object]) -> ErrorVerdict:
+    def classify_data(self, signals: Mapping[str, object] | _core.Json) -> ErrorVerdict:
         """Classify an error given as data: `status`, `exitCode`, `retryAfter` and so on.
 
         Raises:
-            ConfigError: As `classify`; also for a field that is no signal.
+            ConfigError: As `classify`; also for a field that is no signal, and for data that is no
+                mapping.
         """
         return ErrorVerdict(*self._classifier.classify(*read_signals(signals)))
 
-    def classify_many(self, records: Iterable[Mapping[str, object]]) -> ErrorVerdicts:
+    def classify_many(self, records: Iterable[Mapping[str, object] | _core.Json]) -> ErrorVerdicts:
         """Classify many errors given as data, in one call; as `classify_data` one by one.
 
         Raises:

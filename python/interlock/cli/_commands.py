@@ -179,10 +179,9 @@ def call(tool: str, source: str) -> None:
     from interlock._core import Json
     from interlock._wire import to_json
     from interlock.tools import call as call_tool
-    from interlock.tools._fields import from_json
 
     raw = standard_input().read() if source == "-" else Path(source).read_bytes()
-    arguments = cast("dict[str, object]", from_json(Json(raw.removeprefix(BOM)), "arguments"))
+    arguments = cast("dict[str, object]", Json(raw.removeprefix(BOM)).to_python())
     click.echo(to_json(call_tool(tool, arguments)))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
-from interlock.errors import ConfigError, Problem
+from interlock.errors import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSENT",
     "choice_problems",
-    "from_json",
     "missing",
     "one_spelling",
     "read_entries",
@@ -73,18 +72,6 @@ def whole_number(value: object) -> int | None:
     if isinstance(whole, bool) or not isinstance(whole, int):
         return None
     return whole if abs(whole) < _WHOLE_LIMIT else None
-
-
-def from_json(text: _core.Json, field: str) -> JSON:
-    """Give JSON text as plain data.
-
-    Raises:
-        ConfigError: For nesting and for integers beyond the limits.
-    """
-    try:
-        return text.to_python()
-    except RuntimeError as error:  # what the core cannot read as a number
-        raise ConfigError((Problem("spec/over-limit", field, None, str(error)),)) from None
 
 
 def version_problems(version: object) -> list[Problem]:

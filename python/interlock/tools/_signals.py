@@ -10,7 +10,7 @@ from interlock._compiled import unknown_fields
 from interlock._instant import read_instant
 from interlock.errors import ConfigError, Problem
 from interlock.tools._errno import errno_name
-from interlock.tools._fields import from_json, one_spelling, whole_number
+from interlock.tools._fields import one_spelling, whole_number
 from interlock.tools._limits import HEADERS_LIMIT
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_signals(given: Mapping[str, object] | _core.Json) -> Signals:
     Raises:
         ConfigError: With every signal of a wrong type or out of range, and every unknown field.
     """
-    plain: object = from_json(given, "signals") if isinstance(given, _core.Json) else given
+    plain: object = given.to_python() if isinstance(given, _core.Json) else given
     if not isinstance(plain, Mapping):
         shown = _core.preview(plain)
         problem = Problem("spec/wrong-type", "signals", shown, "must be a mapping of signals")

@@ -210,7 +210,19 @@ class ErrorClassify(CompiledSpec):
             "command": command,
         }
         known = {name: value for name, value in given.items() if value is not None}
-        return self.classify_data({**signals_of(error), **known})
+        read_signals(known)
+        told = signals_of(error)
+        try:
+            verdict = self.classify_data({**told, **known})
+        except ConfigError:
+            # The caller's own are right: it is a body of somebody's type that cannot be read.
+            told.pop("body", None)
+            verdict = self.classify_data({**told, **known})
+        if verdict.source == "status" and verdict.error_class == "ok":
+            # An answer that claims that all is well explains no exception.
+            rest = {name: told[name] for name in told if name not in {"status", "body"}}
+            verdict = self.classify_data({**rest, **known})
+        return verdict
 
 
 def _placed(error: ConfigError, place: int) -> ConfigError:
@@ -280,11 +292,28 @@ def classify_exception(  # noqa: PLR0913 (what the exception cannot tell, all by
 ) -> ErrorVerdict:
     """Classify an exception by what it carries, whatever library it is of.
 
-    Status, headers and body are read off the answer that exceptions of httpx, requests, urllib3,
-    openai, anthropic and botocore hold, the error number off an OSError, exit code, command and
-    output off those of subprocess; where an exception says nothing, its cause is asked. No library
-    is imported. An exception without a code of its own is read as the error number nearest to its
-    kind: a timeout as `ETIMEDOUT`, a refused connection as `ECONNREFUSED`.
+    No library is imported: an exception is known by its attributes and by the names of its
+    classes. Read are an answer's status, headers, body and code (httpx, requests, urllib,
+    openai, anthropic, botocore, aiohttp, google, grpc, kubernetes, azure, stripe), a process's
+    command, exit code or signal, and output (subprocess and its like; of a long output the end), a
+    database's code (psycopg, asyncpg), an error number (OSError, ssl, socket, sqlite3). Without any
+    of these an exception is read as the code nearest to its kind: a timeout as `ETIMEDOUT`, a
+    refused connection as `ECONNREFUSED`. An answer that was not read yet is not read now.
+
+    Where several say something:
+
+    - Status, error object and code of one answer are one piece of evidence, weighed as `classify`
+      weighs it: the error object says more than the status (429 with `insufficient_quota` is a
+      quota). Of `body` and the whole answer, the object that the client took out counts.
+    - Nearest first: an exception that carries something decides, even if it was raised from one
+      that carries something else. One that carries nothing gives way to what it wraps (urllib3's
+      `reason`, the last attempt of tenacity, SQLAlchemy's `orig`), then to its cause, then to the
+      members of a group in their order, at last to what was being handled. 32 are looked at.
+    - A kind that only wraps, such as `requests.ConnectionError`, is heard when nothing else is.
+    - Texts of all exceptions down to the one that decides are the message.
+    - A mistake in code (`TypeError`, `KeyError` and the like) is not what it interrupted, and its
+      text is not read: it quotes names.
+    - A status of 2xx explains no exception: without an error object the answer is left out.
 
     Args:
         error: The exception.
@@ -298,7 +327,7 @@ def classify_exception(  # noqa: PLR0913 (what the exception cannot tell, all by
         command: The program that ran; outranks what the exception tells.
 
     Raises:
-        ConfigError: With every problem found.
+        ConfigError: With every problem of the arguments; never because of what an exception holds.
 
     Example:
         >>> import interlock

@@ -105,13 +105,12 @@ impl Tables {
     /// O(message), whatever the number of phrases.
     pub fn message(&self, message: &str) -> Option<(&str, Outcome)> {
         let head = head(message, MESSAGE_CHARACTERS);
-        // Only two letters outside ASCII have lower-case forms that begin with an ASCII one.
-        let lower = if head.is_ascii() || !head.contains(['\u{130}', '\u{212A}']) {
-            head.to_ascii_lowercase()
+        // Two letters outside ASCII have lower-case forms that begin with an ASCII one.
+        let first = if head.is_ascii() || !head.contains(['\u{130}', '\u{212A}']) {
+            self.search.first(head.as_bytes())
         } else {
-            head.to_lowercase()
-        };
-        let first = self.search.first(lower.as_bytes())?;
+            self.search.first(head.to_lowercase().as_bytes())
+        }?;
         self.phrases.get(first).map(|(phrase, outcome)| (&**phrase, *outcome))
     }
 }
@@ -153,9 +152,11 @@ fn phrases<N: Node>(table: Option<&N>) -> Vec<(Box<str>, Outcome)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classify::phrases::SHORTEST;
 
     #[test]
     fn every_entry_is_read() {
+        assert!(Tables::get().phrases.iter().all(|(phrase, _)| phrase.len() >= SHORTEST));
         assert_eq!(Tables::get().sizes(), [30, 6, 12, 12, 44, 47]);
     }
 

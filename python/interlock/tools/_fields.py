@@ -165,6 +165,8 @@ def one_spelling(
 
 def own_type(value: object) -> object:
     """Give a text or number as one of its own type: a subclass may compare as it likes."""
+    if value is None or type(value) is str:
+        return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int) and not isinstance(value, bool):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
+from interlock.errors import ConfigError
 from interlock.tools._error_rules import read_packs, read_rules
 from interlock.tools._error_verdict import ErrorVerdict, ErrorVerdicts
 from interlock.tools._exceptions import signals_of

@@ -131,7 +131,7 @@ NUMBERS = ("status", "exitCode", "attempt", "maxAttempts", "maxWaitMs")
 TEXTS = ("signal", "code", "message", "provider", "stdout")
 NO_NUMBERS: tuple[Any, ...] = (
     True,
-    1.0,
+    1.5,
     float("nan"),
     "1",
     b"1",
@@ -148,7 +148,7 @@ WRONG: list[tuple[str, Any]] = [
     *each(TEXTS, NO_TEXTS),
     *each(("maxAttempts",), (0, -1)),
     ("maxWaitMs", -1),
-    *each(("retryAfter",), (True, b"1", [], {}, object())),
+    *each(("retryAfter",), (10**400, 10**5000, True, b"1", [], {}, object())),
     *each(("now",), (True, "today", "2026-01-01T00:00:00", 10**400, [], b"1")),
     *each(("body",), (object(), {1, 2}, iter([]), 1j)),
     *each(("headers",), (1, "a: b", b"", {1}, [1], [("a",)], iter([]), object())),
@@ -480,8 +480,7 @@ class TestHeaders:
             ({"retry-after": None}, None),
             ({"retry-after": []}, None),
             ({"retry-after": -3}, None),
-            ({"retry-after": 10**400}, None),
-            ({"retry-after": 10**5000}, None),
+            ({"retry-after": 10**300}, None),
             ({"retry-after": float("nan")}, None),
             ({"retry-after": float("inf")}, None),
             ({"retry-after": "\ud800"}, None),
@@ -500,9 +499,9 @@ class TestHeaders:
         assert ("retry_after" if wait_ms else "backoff", wait_ms) == (found.action, found.wait_ms)
 
     def test_what_a_header_cannot_hold_is_named(self) -> None:
-        wrong: dict[Any, Any] = {"a": {"b": 1}, None: "1", "c": [True], "d": "fine"}
+        wrong: dict[Any, Any] = {"a": {"b": 1}, None: "1", "c": [True], "d": "fine", "e": 10**5000}
         named = fields(lambda: CLASSIFIER.classify_data({"headers": wrong}))
-        assert ["headers.a", "headers.null", "headers.c"] == named
+        assert ["headers.a", "headers.null", "headers.c", "headers.e"] == named
 
     @pytest.mark.parametrize(
         "headers",
@@ -537,8 +536,7 @@ class TestWaits:
             ("soon", None),
             (-1, None),
             (-0.5, None),
-            (10**400, None),
-            (10**5000, None),
+            (10**300, None),
             (float("nan"), None),
             (float("inf"), None),
             (float("-inf"), None),

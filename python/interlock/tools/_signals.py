@@ -103,7 +103,7 @@ def _fields(given: object, place: str) -> tuple[dict[str, object], list[Problem]
     if isinstance(given, _core.Json):
         given = given.to_python()
     if not isinstance(given, Mapping):
-        message = f"must be a mapping of signals: {', '.join(SIGNALS)}"
+        message = "must be a mapping of signals"
         raise ConfigError((Problem("spec/wrong-type", place, _core.preview(given), message),))
     try:
         pairs = cast("Mapping[str, object]", given).items()
@@ -126,7 +126,7 @@ class _Reader:
         value = self._fields.get(field)
         number = whole_number(value)
         if number is None and value is not None:
-            self._fault(field, value, "must be a whole number, less than 2^53 either way")
+            self._fault(field, value, "must be a whole number" + _beyond(value))
         elif number is not None and least is not None and number < least:
             self._fault(field, value, f"must be at least {least}")
         return number
@@ -233,6 +233,12 @@ class _Reader:
     def _fault(self, field: str, value: object, message: str) -> None:
         shown = None if value is None else _core.preview(value)
         self._problems.append(Problem("spec/wrong-type", field, shown, message))
+
+
+def _beyond(value: object) -> str:
+    """Say why a whole number is none that counts."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return ", less than 2^53 either way" if is_whole else ""
 
 
 def _is_number(value: object) -> bool:

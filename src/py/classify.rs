@@ -106,7 +106,7 @@ impl Classifier {
             max_wait_ms,
             more,
         );
-        Ok(row(&self.answer(ask)?))
+        Ok(row(&self.answer(ask, None)?))
     }
 
     /// The answers for a list of records. One that is not plain is read by `one`, which takes its
@@ -127,7 +127,7 @@ impl Classifier {
             });
             answers.push(match answer {
                 Some(answer) => answer,
-                None => self.answer(one.call1((place,))?.extract()?)?,
+                None => self.answer(one.call1((place,))?.extract()?, Some(place))?,
             });
         }
         Ok(ErrorRows { answers })
@@ -175,7 +175,8 @@ impl Answer {
 }
 
 impl Classifier {
-    fn answer(&self, ask: Ask<'_>) -> PyResult<Answer> {
+    /// Answers; `place` is that of the record among many.
+    fn answer(&self, ask: Ask<'_>, place: Option<usize>) -> PyResult<Answer> {
         let (status, exit_code, signal, code, message, retry_after, now_ms, exhausted, most, more) =
             ask;
         let [signal, retry_after] =
@@ -206,7 +207,7 @@ impl Classifier {
             more.set_command(command);
         }
         if let Some(body) = &body {
-            more.body = read_body(body, is_success(status, exit_code))?;
+            more.body = read_body(body, is_success(status, exit_code), place)?;
         }
         let signals = Signals {
             status,
@@ -267,7 +268,7 @@ fn shown(text: &Bound<'_, PyString>) -> PyResult<String> {
     Ok(display(text_of(text)?.as_bytes()).into_owned())
 }
 
-fn read_body(body: &Bound<'_, PyAny>, success: bool) -> PyResult<Evidence> {
+fn read_body(body: &Bound<'_, PyAny>, success: bool, place: Option<usize>) -> PyResult<Evidence> {
     if let Ok(text) = body.cast::<PyString>() {
         return Ok(Evidence::of_text(&shown(text)?, success));
     }
@@ -276,7 +277,8 @@ fn read_body(body: &Bound<'_, PyAny>, success: bool) -> PyResult<Evidence> {
     }
     let read = with_node!(body, &[], |node| Evidence::of_value(&node, success));
     read.map_err(|fault| {
-        let problem = Problem::new(Code::WrongType, "body", None, fault.reason.clone());
+        let field = place.map_or("body".into(), |place| format!("records[{place}].body"));
+        let problem = Problem::new(Code::WrongType, field, None, fault.reason.clone());
         raised(body.py(), "ConfigError", &[problem])
     })
 }

@@ -21,7 +21,7 @@ pub(super) struct Phrases {
     /// A bit for each hash of a part.
     seen: [u64; 256],
     /// Parts in order, each with a phrase that has it and where in it.
-    parts: Vec<(u32, usize, usize)>,
+    parts: Vec<(u64, usize, usize)>,
 }
 
 impl Phrases {
@@ -31,8 +31,11 @@ impl Phrases {
         let mut parts = Vec::new();
         for (place, phrase) in all.iter().enumerate() {
             let offset = rarest(phrase);
-            let near = phrase.windows(PART).enumerate().skip(offset).take(STEP);
-            parts.extend(near.filter_map(|(at, part)| Some((folded(part)?, place, at))));
+            for at in offset..offset + STEP {
+                let part = phrase.get(at..).and_then(<[u8]>::first_chunk);
+                let part = part.map(|part| folded(u32::from_le_bytes(*part).into()));
+                parts.extend(part.map(|part| (part, place, at)));
+            }
         }
         parts.sort_unstable();
         let mut seen = [0; 256];
@@ -51,21 +54,41 @@ impl Phrases {
     /// O(text).
     pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
         let mut first = None;
-        for (at, window) in text.windows(PART).step_by(STEP).enumerate() {
-            let Some(part) = folded(window) else { break };
-            let (word, bit) = hash(part);
-            if self.seen.get(usize::from(word)).is_some_and(|seen| seen & bit != 0) {
-                first = self.better(text, part, at * STEP, first);
+        let mut at = 0;
+        // Three parts of eight bytes are looked up before anything is decided: none waits for
+        // another.
+        while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
+            let eight = u64::from_le_bytes(*eight);
+            let parts = [eight, eight >> 16, eight >> 32].map(folded);
+            let [one, two, three] = parts.map(|part| self.may_be(part));
+            if one | two | three != 0 {
+                for (number, part) in parts.into_iter().enumerate() {
+                    first = self.better(text, part, at + number * STEP, first);
+                }
                 if first == Some(0) {
-                    break;
+                    return first;
                 }
             }
+            at += 3 * STEP;
+        }
+        while let Some(part) = text.get(at..).and_then(<[u8]>::first_chunk) {
+            first = self.better(text, folded(u32::from_le_bytes(*part).into()), at, first);
+            at += STEP;
         }
         first
     }
 
+    /// Not zero when the part may be one that is looked for.
+    fn may_be(&self, part: u64) -> u64 {
+        let (word, bit) = hash(part);
+        self.seen.get(usize::from(word)).copied().unwrap_or(0) & bit
+    }
+
     /// The least position of a phrase whose part is met at `at`, when it is before `first`.
-    fn better(&self, text: &[u8], part: u32, at: usize, first: Option<usize>) -> Option<usize> {
+    fn better(&self, text: &[u8], part: u64, at: usize, first: Option<usize>) -> Option<usize> {
+        if self.may_be(part) == 0 {
+            return first;
+        }
         let from = self.parts.partition_point(|(known, ..)| *known < part);
         let owners = self.parts.iter().skip(from).take_while(|(known, ..)| *known == part);
         let holds = |place: usize, offset: usize| {
@@ -77,14 +100,14 @@ impl Phrases {
     }
 }
 
-/// Four bytes as a number, upper and lower case alike; some signs are alike too, which is no harm.
-fn folded(part: &[u8]) -> Option<u32> {
-    Some(u32::from_le_bytes(part.try_into().ok()?) | 0x2020_2020)
+/// The lower four bytes, upper and lower case alike; some signs are alike too, which is no harm.
+fn folded(bytes: u64) -> u64 {
+    bytes & 0xFFFF_FFFF | 0x2020_2020
 }
 
 /// A place among 256 words and a bit of it (Knuth, multiplicative hashing).
-fn hash(part: u32) -> (u8, u64) {
-    let [.., low, high] = part.wrapping_mul(0x9E37_79B1).to_le_bytes();
+fn hash(part: u64) -> (u8, u64) {
+    let [high, low, ..] = part.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
     (high, 1 << (low & 63))
 }
 

@@ -1,4 +1,4 @@
-//! The error tables: data, read once, with one automaton for all message phrases.
+//! The error tables: data, read once, with one search for all message phrases.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -111,11 +111,13 @@ fn hash(part: u64) -> (u8, u64) {
     (high, 1 << (low & 63))
 }
 
-/// Where the parts of a phrase begin that are least likely in a text.
+/// Where the parts of a phrase begin that are least likely in a text: two words that meet are
+/// rarer than any letters of one.
 fn rarest(phrase: &[u8]) -> usize {
     let rank = |byte: &u8| FREQUENT.iter().position(|known| known == byte);
-    let score = |part: &[u8]| -> usize {
-        part.iter().map(|byte| rank(byte).unwrap_or(FREQUENT.len())).sum()
+    let score = |part: &[u8]| -> (bool, usize) {
+        let ranks = part.iter().map(|byte| rank(byte).unwrap_or(FREQUENT.len()));
+        (part.get(SHORTEST / 2) == Some(&b' '), ranks.sum())
     };
     let parts = phrase.windows(SHORTEST).enumerate();
     parts.max_by_key(|(_, part)| score(part)).map_or(0, |(at, _)| at)

@@ -117,15 +117,12 @@ impl Classifier {
         one: &Bound<'_, PyAny>,
     ) -> PyResult<ErrorRows> {
         let mut answers = Vec::with_capacity(records.len());
+        let mut plain = Plain::default();
         for (place, record) in records.iter().enumerate() {
-            let plain = Plain::read(&record);
-            let answer = plain.as_ref().and_then(|plain| {
-                let answer = |signals: &Signals<'_>| {
-                    Answer::new(self.classifier.classify(signals), signals.exhausted, None)
-                };
-                plain.with(answer)
-            });
-            answers.push(match answer {
+            let answer = |signals: &Signals<'_>| {
+                Answer::new(self.classifier.classify(signals), signals.exhausted, None)
+            };
+            answers.push(match plain.with(&record, answer) {
                 Some(answer) => answer,
                 None => self.answer(one.call1((place,))?.extract()?, Some(place))?,
             });

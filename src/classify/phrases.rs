@@ -1,11 +1,13 @@
 //! Which of a few dozen phrases stands first in its table, of all that a text holds.
 
+use memchr::memchr2_iter;
+
 /// Bytes of a phrase that stand for it, and how many of them begin next to each other: one of
 /// them is met where a text is read in steps of that many.
 const PART: usize = 4;
-const STEP: usize = 2;
-/// The shortest phrase that can be looked for.
-pub(super) const SHORTEST: usize = PART + STEP - 1;
+const STEP: usize = 4;
+/// The shortest phrase that has so many parts.
+const WHOLE: usize = PART + STEP - 1;
 
 /// Letters from frequent to rare, roughly as in messages; what is not here is rarer.
 const FREQUENT: &[u8] = b" etaoinsrhldcumfpgwybvkx";
@@ -22,14 +24,22 @@ pub(super) struct Phrases {
     seen: [u64; 256],
     /// Parts in order, each with a phrase that has it and where in it.
     parts: Vec<(u64, usize, usize)>,
+    /// Phrases too short for parts, each with its rarest letter and where that is.
+    short: Vec<(usize, u8, usize)>,
 }
 
 impl Phrases {
-    /// Takes phrases of at least [`SHORTEST`] bytes.
+    /// Takes phrases in lower case.
     pub(super) fn new<'a>(phrases: impl Iterator<Item = &'a [u8]>) -> Self {
         let all: Vec<Box<[u8]>> = phrases.map(Box::from).collect();
-        let mut parts = Vec::new();
+        let (mut parts, mut short) = (Vec::new(), Vec::new());
         for (place, phrase) in all.iter().enumerate() {
+            if phrase.len() < WHOLE {
+                let letters = phrase.iter().enumerate();
+                let rarest = letters.max_by_key(|(_, letter)| rarity(**letter));
+                short.extend(rarest.map(|(at, letter)| (place, *letter, at)));
+                continue;
+            }
             let offset = rarest(phrase);
             for at in offset..offset + STEP {
                 let part = phrase.get(at..).and_then(<[u8]>::first_chunk);
@@ -45,7 +55,7 @@ impl Phrases {
                 *word |= bit;
             }
         }
-        Self { all, seen, parts }
+        Self { all, seen, parts, short }
     }
 
     /// The least position in the table of the phrases in a text.
@@ -53,29 +63,53 @@ impl Phrases {
     /// # Complexity
     /// O(text).
     pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
-        let mut first = None;
+        let mut first = self.first_short(text);
         let mut at = 0;
-        // Three parts of eight bytes are looked up before anything is decided: none waits for
-        // another.
-        while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) {
-            let eight = u64::from_le_bytes(*eight);
-            let parts = [eight, eight >> 16, eight >> 32].map(folded);
-            let [one, two, three] = parts.map(|part| self.may_be(part));
-            if one | two | three != 0 {
-                for (number, part) in parts.into_iter().enumerate() {
-                    first = self.better(text, part, at + number * STEP, first);
+        // Four parts of 16 bytes are looked up before anything is decided: none waits for another.
+        while let Some((low, rest)) = text.get(at..).and_then(<[u8]>::split_first_chunk)
+            && let Some(high) = rest.first_chunk()
+        {
+            let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+            let parts = [low, low >> 32, high, high >> 32].map(folded);
+            let seen = parts.map(|part| self.may_be(part));
+            let [one, two, three, four] = seen;
+            if one | two | three | four != 0 {
+                for (number, (part, seen)) in parts.into_iter().zip(seen).enumerate() {
+                    if seen != 0 {
+                        first = self.better(text, part, at + number * STEP, first);
+                    }
                 }
                 if first == Some(0) {
                     return first;
                 }
             }
-            at += 3 * STEP;
+            at += 4 * STEP;
         }
         while let Some(part) = text.get(at..).and_then(<[u8]>::first_chunk) {
-            first = self.better(text, folded(u32::from_le_bytes(*part).into()), at, first);
+            let part = folded(u32::from_le_bytes(*part).into());
+            if self.may_be(part) != 0 {
+                first = self.better(text, part, at, first);
+            }
             at += STEP;
         }
         first
+    }
+
+    fn first_short(&self, text: &[u8]) -> Option<usize> {
+        let stands = |(place, letter, offset): &(usize, u8, usize)| {
+            let holds = |at| self.holds(text, *place, at, *offset);
+            memchr2_iter(*letter, letter.to_ascii_uppercase(), text).any(holds)
+        };
+        self.short.iter().find(|short| stands(short)).map(|(place, ..)| *place)
+    }
+
+    /// Whether a phrase stands where the byte at `offset` of it is met at `at`.
+    fn holds(&self, text: &[u8], place: usize, at: usize, offset: usize) -> bool {
+        let (Some(start), Some(phrase)) = (at.checked_sub(offset), self.all.get(place)) else {
+            return false;
+        };
+        let there = text.get(start..start + phrase.len());
+        there.is_some_and(|there| there.eq_ignore_ascii_case(phrase))
     }
 
     /// Not zero when the part may be one that is looked for.
@@ -86,16 +120,12 @@ impl Phrases {
 
     /// The least position of a phrase whose part is met at `at`, when it is before `first`.
     fn better(&self, text: &[u8], part: u64, at: usize, first: Option<usize>) -> Option<usize> {
-        if self.may_be(part) == 0 {
-            return first;
-        }
         let from = self.parts.partition_point(|(known, ..)| *known < part);
         let owners = self.parts.iter().skip(from).take_while(|(known, ..)| *known == part);
-        let holds = |place: usize, offset: usize| {
-            let (start, phrase) = (at.checked_sub(offset)?, self.all.get(place)?);
-            text.get(start..start + phrase.len())?.eq_ignore_ascii_case(phrase).then_some(place)
-        };
-        let found = owners.filter_map(|(_, place, offset)| holds(*place, *offset)).min();
+        let found = owners
+            .filter(|(_, place, offset)| self.holds(text, *place, at, *offset))
+            .map(|(_, place, _)| *place)
+            .min();
         first.into_iter().chain(found).min()
     }
 }
@@ -111,16 +141,16 @@ fn hash(part: u64) -> (u8, u64) {
     (high, 1 << (low & 63))
 }
 
-/// Where the parts of a phrase begin that are least likely in a text: two words that meet are
-/// rarer than any letters of one.
+/// How rare a letter is: the rarer, the more.
+fn rarity(letter: u8) -> usize {
+    FREQUENT.iter().position(|known| *known == letter).unwrap_or(FREQUENT.len())
+}
+
+/// Where the parts of a phrase begin that are least likely in a text.
 fn rarest(phrase: &[u8]) -> usize {
-    let rank = |byte: &u8| FREQUENT.iter().position(|known| known == byte);
-    let score = |part: &[u8]| -> (bool, usize) {
-        let ranks = part.iter().map(|byte| rank(byte).unwrap_or(FREQUENT.len()));
-        (part.get(SHORTEST / 2) == Some(&b' '), ranks.sum())
-    };
-    let parts = phrase.windows(SHORTEST).enumerate();
-    parts.max_by_key(|(_, part)| score(part)).map_or(0, |(at, _)| at)
+    let score = |parts: &[u8]| parts.iter().map(|letter| rarity(*letter)).sum::<usize>();
+    let parts = phrase.windows(WHOLE).enumerate();
+    parts.max_by_key(|(_, parts)| score(parts)).map_or(0, |(at, _)| at)
 }
 
 #[cfg(test)]

@@ -1,15 +1,21 @@
 //! What a pattern says, with the places of what may have to be refused.
+//!
+//! A unit is a UTF-16 code unit, or a code point under the flags `u` and `v`.
+
+use std::sync::Arc;
+
+use super::set::UnitSet;
 
 /// A parsed pattern. Nesting is bounded by the parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ast {
     /// Matches the empty text.
     Empty,
-    /// One code unit.
-    Unit(u16),
+    /// One unit.
+    Unit(u32),
     /// `.`
     Dot,
-    /// A class, or one of `\d \D \w \W \s \S`.
+    /// A class, or one of `\d \D \w \W \s \S \p \P`.
     Class { negated: bool, items: Vec<ClassItem> },
     /// `^ $ \b \B`
     Assert(Assertion),
@@ -28,12 +34,24 @@ pub(super) enum Ast {
 }
 
 /// Something in a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClassItem {
     /// Units from the first to the second, both included.
-    Range(u16, u16),
+    Range(u32, u32),
     /// `\d` and its like.
     Builtin { set: Builtin, negated: bool },
+    /// `\p{...}`
+    Property { set: Arc<UnitSet>, negated: bool },
+    /// A property whose members are strings: seven of them, `v` only.
+    StringProperty { at: usize, name: &'static str },
+    /// `\q{...}`: strings of any length, `v` only.
+    Strings(Vec<Vec<u32>>),
+    /// A class in a class, `v` only.
+    Class { negated: bool, items: Vec<ClassItem> },
+    /// Operands between `&&`, `v` only.
+    Intersection(Vec<ClassItem>),
+    /// The first operand without the others, between `--`, `v` only.
+    Difference(Vec<ClassItem>),
 }
 
 /// The built-in sets.

@@ -1,26 +1,40 @@
-//! Case folding without `u` and `v` (ECMA-262, `Canonicalize`).
+//! Case folding (ECMA-262, `Canonicalize`).
 //!
-//! Two units are equal when their upper-case mappings are, where a mapping counts only if it is
-//! one unit and does not lead from outside ASCII into it. Halves never fold.
+//! Without `u` and `v` two units are equal when their upper-case mappings are, where a mapping
+//! counts only if it is one unit and does not lead from outside ASCII into it. With them two code
+//! points are equal when their simple case foldings are. Halves never fold.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::property;
 use super::set::UnitSet;
 
-/// Groups of units that are equal to each other, only those of at least two.
-fn groups() -> &'static [Vec<u32>] {
-    static GROUPS: OnceLock<Vec<Vec<u32>>> = OnceLock::new();
-    GROUPS.get_or_init(|| {
-        let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for unit in 0..=0xFFFF {
-            groups.entry(canonical(unit)).or_default().push(unit);
-        }
-        groups.into_values().filter(|group| group.len() > 1).collect()
-    })
+/// Every unit that has equals, in order, and all its equals, itself among them.
+type Table = Vec<(u32, Vec<u32>)>;
+
+fn table(unicode: bool) -> &'static Table {
+    static UNITS: OnceLock<Table> = OnceLock::new();
+    static POINTS: OnceLock<Table> = OnceLock::new();
+    if unicode { POINTS.get_or_init(of_points) } else { UNITS.get_or_init(of_units) }
 }
 
-fn canonical(unit: u32) -> u32 {
+fn of_units() -> Table {
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for unit in 0..=0xFFFF {
+        groups.entry(canonical_unit(unit)).or_default().push(unit);
+    }
+    let members =
+        |group: Vec<u32>| group.clone().into_iter().map(move |unit| (unit, group.clone()));
+    let mut table: Table =
+        groups.into_values().filter(|group| group.len() > 1).flat_map(members).collect();
+    table.sort_unstable();
+    table
+}
+
+fn canonical_unit(unit: u32) -> u32 {
     let Some(character) = char::from_u32(unit) else {
         return unit;
     };
@@ -31,35 +45,90 @@ fn canonical(unit: u32) -> u32 {
     }
 }
 
+/// Pairs that came with Unicode 17.0, later than the tables of `regex-syntax`: the first two, and
+/// how many follow.
+const NEW: [(u32, u32, u32); 4] =
+    [(0xA7CE, 0xA7CF, 1), (0xA7D2, 0xA7D3, 1), (0xA7D4, 0xA7D5, 1), (0x1_6EA0, 0x1_6EBB, 25)];
+
+fn of_points() -> Table {
+    let mut table = Table::new();
+    for (upper, lower, count) in NEW {
+        for pair in (0..count).map(|step| vec![upper + step, lower + step]) {
+            table.extend(pair.clone().into_iter().map(|point| (point, pair.clone())));
+        }
+    }
+    for point in property::cased().ranges().iter().flat_map(|(low, high)| *low..=*high) {
+        let Some(character) = char::from_u32(point) else { continue };
+        let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
+        if class.try_case_fold_simple().is_err() {
+            continue;
+        }
+        let equals: Vec<u32> = class
+            .iter()
+            .flat_map(|range| u32::from(range.start())..=u32::from(range.end()))
+            .collect();
+        if equals.len() > 1 {
+            table.push((point, equals));
+        }
+    }
+    table.sort_unstable();
+    table.dedup();
+    table
+}
+
 /// The set with every unit that equals one of its own.
-pub(super) fn fold(set: &UnitSet) -> UnitSet {
-    let more = groups()
-        .iter()
-        .filter(|group| group.iter().any(|unit| set.contains(*unit)))
-        .flat_map(|group| group.iter().map(|unit| (*unit, *unit)));
+pub(super) fn fold(set: &UnitSet, unicode: bool) -> UnitSet {
+    let table = table(unicode);
+    let more = set.ranges().iter().flat_map(|(low, high)| {
+        let from = table.partition_point(|(unit, _)| unit < low);
+        let to = table.partition_point(|(unit, _)| unit <= high);
+        table.get(from..to).unwrap_or_default()
+    });
+    let more = more.flat_map(|(_, equals)| equals.iter().map(|unit| (*unit, *unit)));
     UnitSet::new(set.ranges().iter().copied().chain(more))
+}
+
+/// The code point that stands for all that equal this one under `u` and `v`.
+pub(super) fn canonical_point(point: u32) -> u32 {
+    let table = table(true);
+    let found = table.binary_search_by_key(&point, |(unit, _)| *unit).ok();
+    found.and_then(|at| table.get(at)?.1.first().copied()).unwrap_or(point)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn folded(character: char) -> Vec<char> {
-        let set = fold(&UnitSet::new([(character.into(), character.into())]));
-        (0..=0xFFFF).filter(|unit| set.contains(*unit)).filter_map(char::from_u32).collect()
+    fn folded(character: char, unicode: bool) -> Vec<char> {
+        let set = fold(&UnitSet::new([(character.into(), character.into())]), unicode);
+        (0..=0x10_FFFF).filter(|unit| set.contains(*unit)).filter_map(char::from_u32).collect()
     }
 
     #[test]
     fn ascii_letters_fold_within_ascii() {
-        assert_eq!(folded('k'), ['K', 'k']);
-        assert_eq!(folded('S'), ['S', 's']);
-        assert_eq!(folded('1'), ['1']);
+        assert_eq!(folded('k', false), ['K', 'k']);
+        assert_eq!(folded('S', false), ['S', 's']);
+        assert_eq!(folded('1', false), ['1']);
     }
 
     #[test]
     fn letters_whose_upper_case_is_longer_stand_alone() {
-        assert_eq!(folded('ß'), ['ß']);
-        assert_eq!(folded('σ'), ['Σ', 'ς', 'σ']);
-        assert_eq!(folded('µ'), ['µ', 'Μ', 'μ']);
+        assert_eq!(folded('ß', false), ['ß']);
+        assert_eq!(folded('σ', false), ['Σ', 'ς', 'σ']);
+        assert_eq!(folded('µ', false), ['µ', 'Μ', 'μ']);
+    }
+
+    #[test]
+    fn code_points_fold_over_all_of_unicode() {
+        assert_eq!(folded('K', true), ['K', 'k', '\u{212A}']);
+        assert_eq!(folded('ß', true), ['ß', 'ẞ']);
+        assert_eq!(folded('𐐀', true), ['𐐀', '𐐨']);
+        assert_eq!(folded('İ', true), ['İ']);
+    }
+
+    #[test]
+    fn equals_have_one_representative() {
+        assert_eq!(canonical_point(0x212A), canonical_point(0x6B));
+        assert_eq!(canonical_point(0x31), 0x31);
     }
 }

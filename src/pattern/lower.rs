@@ -5,8 +5,8 @@ use regex_syntax::hir::{Hir, Look, Repetition};
 
 use super::Flags;
 use super::ast::{Assertion, Ast, Bound, ClassItem};
+use super::class::{content, folded};
 use super::fault::PatternFault;
-use super::fold::fold;
 use super::set::UnitSet;
 
 /// A lowered pattern and what a text must be for it.
@@ -21,18 +21,18 @@ pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Lowered, PatternFault> {
     let mut lowering = Lowering { line_assertions: false, inside_units: false };
     let hir = lowering.lower(ast, flags)?;
     // A sticky match starts at the very start, which is a border of units.
-    let hir = if lowering.inside_units && !flags.sticky { aligned(hir) } else { hir };
+    let hir = if lowering.inside_units && !flags.sticky { aligned(hir, flags) } else { hir };
     Ok(Lowered { hir, line_assertions: lowering.line_assertions })
 }
 
 /// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it
 /// from starting there; once started, a match consumes whole units only.
-fn aligned(hir: Hir) -> Hir {
+fn aligned(hir: Hir, flags: Flags) -> Hir {
     let before = Hir::repetition(Repetition {
         min: 0,
         max: None,
         greedy: false,
-        sub: Box::new(UnitSet::everything().to_hir()),
+        sub: Box::new(UnitSet::everything(flags.last()).to_hir()),
     });
     Hir::concat(vec![Hir::look(Look::Start), before, hir])
 }
@@ -46,17 +46,11 @@ impl Lowering {
     fn lower(&mut self, ast: &Ast, flags: Flags) -> Result<Hir, PatternFault> {
         Ok(match ast {
             Ast::Empty => Hir::empty(),
-            Ast::Unit(unit) => {
-                let unit = u32::from(*unit);
-                set(&UnitSet::new([(unit, unit)]), flags).to_hir()
-            }
-            Ast::Dot if flags.dot_all => UnitSet::everything().to_hir(),
-            Ast::Dot => UnitSet::line_terminators().complement().to_hir(),
-            Ast::Class { negated, items } => {
-                let positive = set(&UnitSet::new(items.iter().copied().flat_map(ranges)), flags);
-                if *negated { positive.complement() } else { positive }.to_hir()
-            }
-            Ast::Assert(assertion) => self.assertion(*assertion, flags),
+            Ast::Unit(unit) => one(*unit, flags),
+            Ast::Dot if flags.dot_all => UnitSet::everything(flags.last()).to_hir(),
+            Ast::Dot => UnitSet::line_terminators().complement(flags.last()).to_hir(),
+            Ast::Class { negated, items } => class(*negated, items, flags)?,
+            Ast::Assert(assertion) => self.assertion(*assertion, flags)?,
             Ast::Modified { change, body } => {
                 let flags = Flags {
                     ignore_case: change.ignore_case.unwrap_or(flags.ignore_case),
@@ -87,8 +81,8 @@ impl Lowering {
         parts.iter().map(|part| self.lower(part, flags)).collect()
     }
 
-    fn assertion(&mut self, assertion: Assertion, flags: Flags) -> Hir {
-        Hir::look(match (assertion, flags.multiline) {
+    fn assertion(&mut self, assertion: Assertion, flags: Flags) -> Result<Hir, PatternFault> {
+        Ok(Hir::look(match (assertion, flags.multiline) {
             (Assertion::Start, false) => Look::Start,
             (Assertion::End, false) => Look::End,
             (Assertion::Start, true) => {
@@ -99,28 +93,32 @@ impl Lowering {
                 self.line_assertions = true;
                 Look::EndLF
             }
+            // There U+017F and U+212A are word characters, of which the engine does not know.
+            (Assertion::WordBoundary | Assertion::NotWordBoundary, _)
+                if flags.unicode && flags.ignore_case =>
+            {
+                return Err(PatternFault::word_boundary());
+            }
             (Assertion::WordBoundary, _) => Look::WordAscii,
             (Assertion::NotWordBoundary, _) => {
                 self.inside_units = true;
                 Look::WordAsciiNegate
             }
-        })
+        }))
     }
 }
 
-/// A set with the folding in force. A negated class is folded before it is complemented.
-fn set(set: &UnitSet, flags: Flags) -> UnitSet {
-    if flags.ignore_case { fold(set) } else { set.clone() }
+fn one(unit: u32, flags: Flags) -> Hir {
+    folded(&UnitSet::new([(unit, unit)]), flags).to_hir()
 }
 
-fn ranges(item: ClassItem) -> Vec<(u32, u32)> {
-    match item {
-        ClassItem::Range(low, high) => vec![(u32::from(low), u32::from(high))],
-        ClassItem::Builtin { set, negated } => {
-            let set = UnitSet::builtin(set);
-            if negated { set.complement() } else { set }.ranges().to_vec()
-        }
-    }
+/// One unit of the class, or one of its strings.
+fn class(negated: bool, items: &[ClassItem], flags: Flags) -> Result<Hir, PatternFault> {
+    let content = content(negated, items, flags)?;
+    let string =
+        |string: &Vec<u32>| Hir::concat(string.iter().map(|unit| one(*unit, flags)).collect());
+    let strings = content.strings.iter().map(string);
+    Ok(Hir::alternation(strings.chain([content.set.to_hir()]).collect()))
 }
 
 /// Laziness does not change whether there is a match. A minimum that no text can reach matches

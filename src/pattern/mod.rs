@@ -1,15 +1,17 @@
 //! ECMAScript patterns in linear time: what `new RegExp(source, flags).test(text)` answers.
 //!
-//! Our own parser, lowered structure by structure to byte classes over generalised UTF-8 in which
-//! each UTF-16 code unit is spelled on its own, run by finite automata. What is not run is refused
+//! Our own parser, lowered structure by structure to byte classes over generalised UTF-8, run by
+//! finite automata. Without the flags `u` and `v` each UTF-16 code unit is spelled on its own. What is not run is refused
 //! and never run with another meaning. Captures and positions are out of scope.
 
 mod ast;
 mod cache;
+mod class;
 mod fault;
 mod fold;
 mod lower;
 mod parse;
+mod property;
 mod set;
 
 use regex_automata::meta::{Config, Regex};
@@ -27,6 +29,7 @@ use crate::value::text::{code_points, code_units, length, push_code_point};
 pub struct Pattern {
     regex: Regex,
     sticky: bool,
+    unicode: bool,
     line_assertions: bool,
     memory: usize,
     text_bytes: usize,
@@ -81,7 +84,10 @@ struct Flags {
     multiline: bool,
     dot_all: bool,
     sticky: bool,
+    /// `u` or `v`: code points, and the strict grammar.
     unicode: bool,
+    /// `v`.
+    unicode_sets: bool,
 }
 
 impl Pattern {
@@ -116,6 +122,7 @@ impl Pattern {
             memory,
             work: limits.pattern_work,
             sticky: flags.sticky,
+            unicode: flags.unicode,
             line_assertions: lowered.line_assertions,
             text_bytes: limits.text_bytes,
         })
@@ -139,8 +146,9 @@ impl Pattern {
         if self.line_assertions && has_other_line_terminator(text) {
             return Err(TextFault::LineTerminator);
         }
-        // Above U+FFFF a character is two units, each spelled on its own; all else is as it is.
-        if text.iter().any(|byte| *byte >= 0xF0) {
+        // Code points are spelled as they are. Of code units a character above U+FFFF is two, each
+        // spelled on its own.
+        if !self.unicode && text.iter().any(|byte| *byte >= 0xF0) {
             let mut units = Vec::with_capacity(text.len() * 3 / 2);
             for unit in code_units(text) {
                 push_code_point(&mut units, u32::from(unit));
@@ -185,20 +193,20 @@ fn parsed(source: &[u8], flags: Flags, limits: &Limits) -> Result<ast::Ast, Box<
             limits.pattern_characters
         ))));
     }
-    if flags.unicode {
-        let message = "the flags u and v are not supported yet";
-        return Err(Box::new(PatternFault {
-            kind: FaultKind::Unsupported,
-            slug: "unsupported.unicode_flag",
-            offset: None,
-            message: message.to_owned(),
-        }));
-    }
-    let units: Vec<u16> = code_units(source).collect();
-    Ok(parse::parse(&units, limits.pattern_nesting)?)
+    let units: Vec<u32> = if flags.unicode {
+        code_points(source).collect()
+    } else {
+        code_units(source).map(u32::from).collect()
+    };
+    Ok(parse::parse(&units, flags, limits.pattern_nesting)?)
 }
 
 impl Flags {
+    /// The largest unit.
+    fn last(self) -> u32 {
+        if self.unicode { set::LAST_POINT } else { set::LAST_UNIT }
+    }
+
     fn parse(flags: &[u8]) -> Result<Self, PatternFault> {
         let mut parsed = Self::default();
         let mut seen = Vec::new();
@@ -209,7 +217,8 @@ impl Flags {
                 'm' => parsed.multiline = true,
                 's' => parsed.dot_all = true,
                 'y' => parsed.sticky = true,
-                'u' | 'v' => parsed.unicode = true,
+                'u' => parsed.unicode = true,
+                'v' => (parsed.unicode, parsed.unicode_sets) = (true, true),
                 // Neither changes the answer of a fresh test.
                 'g' | 'd' => {}
                 'x' | 'U' | 'a' | 'L' | 'A' | 'n' => {

@@ -2,7 +2,7 @@
 //!
 //! A unit is a UTF-16 code unit, or a code point under the flags `u` and `v`.
 
-use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir};
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir};
 
 use super::ast::Builtin;
 
@@ -11,6 +11,9 @@ pub(super) const LAST_UNIT: u32 = 0xFFFF;
 
 /// The largest code point.
 pub(super) const LAST_POINT: u32 = 0x10_FFFF;
+
+/// Surrogate halves.
+pub(super) const HALVES: (u32, u32) = (0xD800, 0xDFFF);
 
 /// Sorted ranges of units, apart from each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,40 +115,29 @@ impl UnitSet {
         after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, high)| unit <= *high)
     }
 
-    /// A matcher for one unit of the set in generalised UTF-8.
+    /// A matcher for one unit of the set in generalised UTF-8. Characters are left to the automata,
+    /// which spell them in little space; halves are spelled here.
     pub(super) fn to_hir(&self) -> Hir {
-        let mut runs = Vec::new();
-        for (low, high) in &self.0 {
-            split(*low, *high, &mut |bytes| runs.push(bytes.to_vec()));
+        let halves = Self::new([HALVES]);
+        let characters = self.difference(&halves).0.into_iter().filter_map(|(low, high)| {
+            Some(ClassUnicodeRange::new(char::from_u32(low)?, char::from_u32(high)?))
+        });
+        let mut branches = vec![Hir::class(Class::Unicode(ClassUnicode::new(characters)))];
+        for (low, high) in &self.intersection(&halves).0 {
+            split(*low, *high, &mut |bytes| {
+                branches.push(Hir::concat(bytes.iter().copied().map(byte).collect()));
+            });
         }
-        let runs: Vec<&[ByteRange]> = runs.iter().map(Vec::as_slice).collect();
-        tree(&runs)
+        Hir::alternation(branches)
     }
+}
+
+fn byte((low, high): ByteRange) -> Hir {
+    Hir::class(Class::Bytes(ClassBytes::new([ClassBytesRange::new(low, high)])))
 }
 
 /// Bytes from the first to the second, both included.
 type ByteRange = (u8, u8);
-
-/// Sorted spellings as a tree: what begins alike is said once, and so are ends that are the same.
-fn tree(runs: &[&[ByteRange]]) -> Hir {
-    let mut branches: Vec<(Hir, Vec<ClassBytesRange>)> = Vec::new();
-    let first = |run: &&[ByteRange]| run.first().copied();
-    for group in runs.chunk_by(|run, next| first(run) == first(next)) {
-        let Some((low, high)) = group.first().and_then(first) else { continue };
-        let tails: Vec<&[ByteRange]> = group.iter().filter_map(|run| run.get(1..)).collect();
-        let tail =
-            if tails.iter().all(|tail| tail.is_empty()) { Hir::empty() } else { tree(&tails) };
-        let range = ClassBytesRange::new(low, high);
-        match branches.iter_mut().find(|(other, _)| *other == tail) {
-            Some((_, ranges)) => ranges.push(range),
-            None => branches.push((tail, vec![range])),
-        }
-    }
-    let branches = branches.into_iter().map(|(tail, ranges)| {
-        Hir::concat(vec![Hir::class(Class::Bytes(ClassBytes::new(ranges))), tail])
-    });
-    Hir::alternation(branches.collect())
-}
 
 /// Takes byte ranges whose product spells a run of units.
 type Emit<'a> = dyn FnMut(&[ByteRange]) + 'a;

@@ -12,11 +12,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use regex_syntax::hir::{Class, HirKind};
 
-use super::set::{LAST_POINT, UnitSet};
+use super::set::{HALVES, LAST_POINT, UnitSet};
 
 const CHANGES: &str = include_str!("unicode17.txt");
-
-const HALVES: (u32, u32) = (0xD800, 0xDFFF);
 
 /// A property that ECMAScript has.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -60,6 +60,13 @@ _GROUPS = ("(", "(?:", "(?i:", "(?-i:", "(?s-i:", "(?m:", "(?<n>", "(?<m>", "(?i
 _NOISE = "()[]{}*+?\\|^$ab-,:<>1k"
 _SUBJECT = "aabbAB01_ -,:\nkKs\u017f\u212a\u00e9\u00c9\u00df\U0001f600\ud83d\ude00{}]"
 
+_POINTS = (
+    *("a", "K", "s", "5", "_", "\\u{1F600}", "\\ud83d", "\u00e9", "\u00df", "\U00010400", "\u212a"),
+    *("\\d", "\\W", "\\s", "\\p{L}", "\\P{Lu}", "\\p{Script=Greek}", "\\P{ASCII}", "\\p{Cs}"),
+    *("a-z", "\\u{1F600}-\\u{1F64F}", "\u03b1-\u03c9"),
+)
+"""Members of classes that mean the same under `u` and `v`, without `i`."""
+
 UNDECIDED = ("(a)\\1", "(?<n>b)\\k<n>", "\\1(a)", "(?:(b)|\\1)*")
 """Valid patterns that neither side answers."""
 
@@ -123,3 +130,18 @@ def subjects() -> st.SearchStrategy[str]:
     """Texts of the characters that the patterns are about."""
     rare = st.text(_SUBJECT + "\r\u2028\u0130\x0b\ufeff\x08", max_size=6)
     return st.one_of(st.text("aabB0 \n", max_size=6), st.text(_SUBJECT, max_size=6), rare)
+
+
+@cache
+def members() -> st.SearchStrategy[str]:
+    """What can stand in a class under `u` and `v`."""
+    return st.lists(st.sampled_from(_POINTS), max_size=4).map("".join)
+
+
+@cache
+def points() -> st.SearchStrategy[str]:
+    """One code point, lone halves among them."""
+    return st.one_of(
+        st.sampled_from("aAzkK\u212as\u017f5_\n\u00e9\u00df\u1e9e\u03c3\u03c2\U00010400\U00010428"),
+        st.characters(codec=None, exclude_categories=()),
+    )

@@ -3,7 +3,15 @@
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from laws.pattern_strategies import LINE_ENDS, UNDECIDED, flags, patterns, subjects
+from laws.pattern_strategies import (
+    LINE_ENDS,
+    UNDECIDED,
+    flags,
+    members,
+    patterns,
+    points,
+    subjects,
+)
 
 from interlock import Pattern, PatternError, PatternInvalid, PatternUnsupported
 from interlock import check_format as core_check_format
@@ -90,3 +98,44 @@ def test_one_pattern_answers_alike_each_time(source: str, letters: str, text: st
 @given(st.sampled_from(UNDECIDED), subjects())
 def test_undecided_patterns_are_never_answered(source: str, text: str) -> None:
     assert "unsupported" == _core(source, "", text)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether each code point is one code unit, and no half."""
+    return all(ord(char) < 0xD800 or 0xDFFF < ord(char) < 0x10000 for char in text)
+
+
+@given(patterns(), st.sampled_from(("", "s", "y")), subjects(), st.sampled_from("uv"))
+def test_code_points_are_code_units_where_nothing_is_wider(
+    source: str, letters: str, text: str, unicode: str
+) -> None:
+    only_there = ("\\u{", "\\p{", "\\P{", "\\ud83d", "\\ude00", "\\udbff")
+    if not _is_plain(source + text) or any(escape in source for escape in only_there):
+        return
+    actual = _core(source, letters + unicode, text)
+    if actual in (True, False):
+        assert _reference(source, letters, text) == actual
+
+
+@given(members(), members(), points(), st.sampled_from(("u", "v", "iu", "iv")))
+def test_a_code_point_is_in_a_class_or_in_its_complement(
+    some: str, more: str, point: str, letters: str
+) -> None:
+    def holds(inside: str) -> bool:
+        return Pattern(f"^[{inside}]$", letters).test(point)
+
+    assert holds(some) != holds(f"^{some}")
+    assert holds(some + more) == (holds(some) or holds(more))
+
+
+@given(members(), members(), points(), st.sampled_from(("v", "iv")))
+def test_operators_of_classes_are_those_of_sets(
+    some: str, more: str, point: str, letters: str
+) -> None:
+    def holds(inside: str) -> bool:
+        return Pattern(f"^[{inside}]$", letters).test(point)
+
+    left, right = holds(some), holds(more)
+    assert holds(f"[{some}]&&[{more}]") == (left and right)
+    assert holds(f"[{some}]--[{more}]") == (left and not right)
+    assert holds(f"[^{some}][^{more}]") == (not left or not right)

@@ -80,6 +80,13 @@ impl UnitSet {
         after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, high)| unit <= *high)
     }
 
+    /// Gives the byte ranges whose products spell the units of the set, in order.
+    pub(super) fn spell(&self, emit: &mut Emit<'_>) {
+        for (low, high) in &self.0 {
+            split(*low, *high, emit);
+        }
+    }
+
     /// A matcher for one unit of the set in generalised UTF-8.
     pub(super) fn to_hir(&self) -> Hir {
         let mut ascii = Vec::new();

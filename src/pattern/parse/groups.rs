@@ -32,15 +32,13 @@ impl Parser<'_> {
     }
 
     fn group_body(&mut self, start: usize) -> Parsed<(Ast, Names, bool)> {
-        for (opening, what, quantifiable) in [
-            ("?=", "lookahead `(?=`", true),
-            ("?!", "negative lookahead `(?!`", true),
-            ("?<=", "lookbehind `(?<=`", false),
-            ("?<!", "negative lookbehind `(?<!`", false),
-        ] {
+        for (opening, behind, negated) in
+            [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)]
+        {
             if self.take_all(opening) {
-                let (_, names) = self.disjunction()?;
-                return Ok((Ast::Look { at: self.place(start), what }, names, quantifiable));
+                let (body, names) = self.disjunction()?;
+                // Annex B: a lookahead may be repeated, a lookbehind may not.
+                return Ok((Ast::Look { behind, negated, body: Box::new(body) }, names, !behind));
             }
         }
         if self.take_all("?<") {

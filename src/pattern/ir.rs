@@ -91,6 +91,19 @@ impl Ir {
         Self::Ask { question, negated }
     }
 
+    pub(super) fn is_ask(&self) -> bool {
+        matches!(self, Self::Ask { .. })
+    }
+
+    /// Orders questions by what it takes to answer them.
+    pub(super) fn cost(&self) -> u8 {
+        match self {
+            Self::Ask { question: Question::Start | Question::End, .. } => 0,
+            Self::Ask { question: Question::Look(_), .. } => 2,
+            _ => 1,
+        }
+    }
+
     /// Whether it can match the empty text when every question is answered as it likes.
     pub(super) fn can_be_empty(&self) -> bool {
         match self {

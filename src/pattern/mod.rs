@@ -113,7 +113,7 @@ impl Pattern {
             return Err(TextFault::TooMuchWork { work, limit: self.work });
         }
         // Above U+FFFF a character is two units, each spelled on its own; all else is as it is.
-        if text.iter().any(|byte| *byte >= 0xF0) {
+        if text.chunks(1024).any(|part| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0) {
             let mut units = Vec::with_capacity(text.len() * 3 / 2);
             for unit in code_units(text) {
                 push_code_point(&mut units, u32::from(unit));

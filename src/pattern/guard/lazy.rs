@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::closure::Closure;
 use super::machine::Machine;
-use super::nfa::Id;
+use super::nfa::{Id, MATCH, State};
 
 /// A node's row in the table, and what is special about it in the upper bits.
 pub(super) type NodeId = u32;
@@ -41,8 +41,9 @@ struct Node {
     kernel: Box<[Id]>,
     /// Empty while pending.
     items: Box<[Id]>,
-    /// The predicates to be answered.
-    mask: u64,
+    /// The predicates to be answered inside the text, and at its edges.
+    inside: u64,
+    at_edge: u64,
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +56,8 @@ pub(super) struct Lazy {
     /// What kernels close to at the edges of the text, and those with many predicates anywhere.
     settled: BTreeMap<(NodeId, u64), NodeId>,
     memory: usize,
+    /// The node of the start; it has its flag, so 0 is none.
+    fresh: NodeId,
 }
 
 impl Lazy {
@@ -71,9 +74,9 @@ impl Lazy {
         self.nodes.get(((id & ROW) >> machine.shift) as usize)
     }
 
-    /// The predicates that a node waits for, without the edges of the text.
-    pub(super) fn mask(&self, id: NodeId, machine: &Machine) -> u64 {
-        self.node(id, machine).map_or(0, |node| node.mask)
+    /// The predicates that a node waits for at a place, but for the edges themselves.
+    pub(super) fn waiting(&self, id: NodeId, at_edge: bool, machine: &Machine) -> u64 {
+        self.node(id, machine).map_or(0, |node| if at_edge { node.at_edge } else { node.inside })
     }
 
     /// The states of a closed node.
@@ -81,19 +84,23 @@ impl Lazy {
         self.node(id, machine).map(|node| &*node.items).unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn get(&self, id: NodeId, column: u32) -> NodeId {
-        self.table.get(((id & ROW) + column) as usize).copied().unwrap_or(UNKNOWN)
+        self.table.get(((id & ROW) | column) as usize).copied().unwrap_or(UNKNOWN)
     }
 
     pub(super) fn set(&mut self, id: NodeId, column: u32, next: NodeId) {
-        if let Some(slot) = self.table.get_mut(((id & ROW) + column) as usize) {
+        if let Some(slot) = self.table.get_mut(((id & ROW) | column) as usize) {
             *slot = next;
         }
     }
 
     /// The node of the start.
     pub(super) fn fresh(&mut self, machine: &Machine, closure: &mut Closure) -> NodeId {
-        self.kernel(&[machine.nfa.start], machine, closure)
+        if self.fresh == 0 {
+            self.fresh = self.kernel(&[machine.nfa.start], machine, closure);
+        }
+        self.fresh
     }
 
     /// The node of a kernel.
@@ -106,23 +113,32 @@ impl Lazy {
         if let Some(known) = self.kernels.get(kernel) {
             return *known;
         }
-        let mask = closure.predicates(&machine.nfa, kernel) & !EDGES;
+        let (nfa, looks) = (&machine.nfa, machine.nfa.looks());
+        // Inside the text, nothing is behind a guard for its edges. What the units beside a place
+        // can tell is answered before any lookaround is asked.
+        let inside = |bit: u64, negated: bool| bit & EDGES == 0 || negated;
+        let near = closure.predicates(nfa, kernel, |bit, not| inside(bit, not) && bit & looks == 0);
+        let near = near & !EDGES & !looks;
+        let far = if near == 0 { closure.predicates(nfa, kernel, inside) & !EDGES } else { 0 };
+        let at_edge = closure.predicates(nfa, kernel, |_, _| true) & !EDGES;
         let mut flags = if *kernel == [machine.nfa.start] { FRESH } else { 0 };
         let mut items = Box::default();
-        if mask == 0 {
-            closure.close(&machine.nfa, kernel, |_| false);
+        if near | far == 0 {
+            closure.close(&machine.nfa, kernel, |_| Some(false));
             items = closure.items.as_slice().into();
             flags |= closed_flags(closure);
         } else {
             flags |= PENDING;
         }
-        let id = self.add(Node { kernel: kernel.into(), items, mask }, machine) | flags;
+        let node = Node { kernel: kernel.into(), items, inside: near | far, at_edge };
+        let id = self.add(node, machine) | flags;
         self.kernels.insert(kernel.into(), id);
         id
     }
 
-    /// What a node closes to at a place where the predicates have these answers. The column is made
-    /// of the answers to what the node waits for.
+    /// What a node comes to at a place where the predicates have these answers: a closed set, or
+    /// inside the text perhaps a kernel that waits for lookarounds. The column is made of the answers
+    /// to what the node waits for.
     pub(super) fn settle(
         &mut self,
         id: NodeId,
@@ -132,7 +148,7 @@ impl Lazy {
         closure: &mut Closure,
     ) -> NodeId {
         let Some(node) = self.node(id, machine) else { return DEAD };
-        let has_column = word & EDGES == 0 && node.mask.count_ones() <= COLUMN_BITS;
+        let has_column = word & EDGES == 0 && node.inside.count_ones() <= COLUMN_BITS;
         let known = if has_column {
             Some(self.get(id, column)).filter(|known| *known != UNKNOWN)
         } else {
@@ -141,26 +157,67 @@ impl Lazy {
         if let Some(known) = known {
             return known;
         }
-        closure.close(&machine.nfa, &node.kernel, |predicate| word >> predicate & 1 == 1);
+        let answered = EDGES | if word & EDGES == 0 { node.inside } else { node.at_edge };
+        closure.close(&machine.nfa, &node.kernel, |predicate| {
+            (answered >> predicate & 1 == 1).then_some(word >> predicate & 1 == 1)
+        });
         closure.items.sort_unstable();
-        let key = (closure.matched, closure.items.as_slice().into());
-        let closed = if let Some(known) = self.closed.get(&key) {
-            *known
-        } else {
-            let node = Node { kernel: Box::default(), items: key.1.clone(), mask: 0 };
-            let closed = self.add(node, machine) | closed_flags(closure);
-            self.closed.insert(key, closed);
-            closed
-        };
+        let next = self.settled_node(machine, closure);
         if has_column {
-            self.set(id, column, closed);
+            self.set(id, column, next);
         } else {
             if self.settled.len() >= SETTLED {
                 self.settled.clear();
             }
-            self.settled.insert((id, word), closed);
+            self.settled.insert((id, word), next);
         }
-        closed
+        next
+    }
+
+    /// The node of what was just closed.
+    fn settled_node(&mut self, machine: &Machine, closure: &mut Closure) -> NodeId {
+        let is_guard = |id: &Id| matches!(machine.nfa.state(*id), State::Guard { .. });
+        if closure.items.iter().any(is_guard) {
+            let mut kernel = closure.items.clone();
+            if closure.matched {
+                kernel.insert(0, MATCH);
+            }
+            return self.kernel(&kernel, machine, closure);
+        }
+        let key = (closure.matched, closure.items.as_slice().into());
+        if let Some(known) = self.closed.get(&key) {
+            return *known;
+        }
+        let node = Node { kernel: Box::default(), items: key.1.clone(), inside: 0, at_edge: 0 };
+        let id = self.add(node, machine) | closed_flags(closure);
+        self.closed.insert(key, id);
+        id
+    }
+
+    /// Reads bytes as long as the table leads from one node to the next that is not special; the
+    /// node, and how many bytes.
+    #[inline]
+    pub(super) fn stretch<'a>(
+        &self,
+        mut node: NodeId,
+        special: NodeId,
+        classes: &[u8; 256],
+        bytes: impl Iterator<Item = &'a u8>,
+    ) -> (NodeId, usize) {
+        let mut count = 0_usize;
+        for byte in bytes {
+            let class = classes.get(usize::from(*byte)).copied().unwrap_or_default();
+            let next = self.get(node, u32::from(class));
+            if next & special != 0 {
+                if next != UNKNOWN {
+                    return (next, count.wrapping_add(1));
+                }
+                break;
+            }
+            node = next;
+            count = count.wrapping_add(1);
+        }
+        (node, count)
     }
 
     fn add(&mut self, node: Node, machine: &Machine) -> NodeId {

@@ -9,9 +9,14 @@ use crate::pattern::set::UnitSet;
 /// The number of a state.
 pub(super) type Id = u32;
 
+/// The state in which there is a match.
+pub(super) const MATCH: Id = 0;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
-    /// Steps over a byte: edges from the first number to before the last.
+    /// Steps over a byte by one edge.
+    Byte(Edge),
+    /// By edges from the first number to before the last.
     Bytes(u32, u32),
     Split(Id, Id),
     /// Goes on where the predicate holds, or where it does not if negated.
@@ -84,8 +89,8 @@ impl Nfa {
             start: 0,
         };
         let mut builder = Builder { nfa, forward, room };
-        let end = builder.push(State::Match)?;
-        let mut start = builder.add(ir, end)?;
+        builder.push(State::Match)?;
+        let mut start = builder.add(ir, MATCH)?;
         if anywhere {
             start = builder.add_skipping(start)?;
         }
@@ -106,9 +111,10 @@ impl Nfa {
 
     /// The edges of a state that steps over a byte; none of any other.
     pub(super) fn edges(&self, id: Id) -> &[Edge] {
-        match self.state(id) {
-            State::Bytes(first, last) => {
-                self.edges.get(first as usize..last as usize).unwrap_or_default()
+        match self.states.get(id as usize) {
+            Some(State::Byte(edge)) => std::slice::from_ref(edge),
+            Some(State::Bytes(first, last)) => {
+                self.edges.get(*first as usize..*last as usize).unwrap_or_default()
             }
             _ => &[],
         }
@@ -120,10 +126,21 @@ impl Nfa {
             + self.predicates.iter().map(Predicate::memory).sum::<usize>()
     }
 
+    /// The predicates that only a lookaround answers, one bit each.
+    pub(super) fn looks(&self) -> u64 {
+        let look = |predicate: &Predicate| u64::from(matches!(predicate, Predicate::Look(_)));
+        let bits = self.predicates.iter().take(64).enumerate();
+        bits.fold(0, |mask, (bit, predicate)| mask | look(predicate) << bit)
+    }
+
     /// Numbers for bytes, alike for bytes that no state tells apart, and how many there are.
     pub(super) fn byte_classes(&self) -> (Box<[u8; 256]>, usize) {
         let mut starts = [false; 256];
-        for edge in &self.edges {
+        let single = self.states.iter().filter_map(|state| match state {
+            State::Byte(edge) => Some(edge),
+            _ => None,
+        });
+        for edge in self.edges.iter().chain(single) {
             for border in [Some(edge.low), edge.high.checked_add(1)].into_iter().flatten() {
                 if let Some(start) = starts.get_mut(usize::from(border)) {
                     *start = true;
@@ -165,6 +182,9 @@ impl Builder<'_> {
     }
 
     fn bytes(&mut self, edges: &[Edge]) -> Result<Id, TooLarge> {
+        if let [edge] = edges {
+            return self.push(State::Byte(*edge));
+        }
         let first = number(self.nfa.edges.len());
         self.nfa.edges.extend_from_slice(edges);
         self.push(State::Bytes(first, number(self.nfa.edges.len())))
@@ -175,11 +195,18 @@ impl Builder<'_> {
         Ok(match ir {
             Ir::Empty => next,
             Ir::Set(set) => self.add_set(set, next)?,
-            // Built from the far end.
-            Ir::Concat(parts) if self.forward => {
-                parts.iter().rev().try_fold(next, |next, part| self.add(part, next))?
+            Ir::Concat(parts) => {
+                let mut parts: Vec<&Ir> = parts.iter().collect();
+                if !self.forward {
+                    parts.reverse();
+                }
+                // Questions in a row must all hold, so the cheap ones come first.
+                for row in parts.chunk_by_mut(|one, other| one.is_ask() && other.is_ask()) {
+                    row.sort_by_key(|part| part.cost());
+                }
+                // Built from the far end.
+                parts.into_iter().rev().try_fold(next, |next, part| self.add(part, next))?
             }
-            Ir::Concat(parts) => parts.iter().try_fold(next, |next, part| self.add(part, next))?,
             Ir::Alternate(branches) => {
                 let mut start = None;
                 for branch in branches.iter().rev() {
@@ -271,6 +298,7 @@ impl Builder<'_> {
         };
         for id in own.clone() {
             let state = match self.nfa.state(id) {
+                State::Byte(edge) => State::Byte(Edge { next: moved(edge.next), ..edge }),
                 State::Bytes(..) => {
                     let edges: Vec<Edge> = self.nfa.edges(id).to_vec();
                     let first = number(self.nfa.edges.len());

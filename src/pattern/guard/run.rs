@@ -3,7 +3,7 @@
 use regex_automata::Span;
 
 use super::closure::Closure;
-use super::lazy::{DEAD, EDGES, FRESH, Lazy, MATCHED, NodeId, PENDING, UNKNOWN};
+use super::lazy::{DEAD, FRESH, Lazy, MATCHED, NodeId, PENDING, UNKNOWN};
 use super::machine::{Look, Machine};
 use super::nfa::{Id, Predicate};
 
@@ -132,8 +132,7 @@ impl Run {
     /// Jumps to where a match can start; false when there is none.
     fn skip(&mut self, machine: &Machine, task: Task<'_>) -> bool {
         let Some(prefilter) = &machine.prefilter else { return true };
-        // Many short jumps are slower than reading on.
-        if self.skips > 32 && self.at / self.skips < 16 {
+        if !self.skips_well(machine) {
             return true;
         }
         self.skips += 1;
@@ -146,59 +145,54 @@ impl Run {
         }
     }
 
+    /// Whether to jump: many short jumps are slower than reading on.
+    fn skips_well(&self, machine: &Machine) -> bool {
+        machine.prefilter.is_some() && (self.skips <= 32 || self.at / self.skips >= 8)
+    }
+
     /// Reads bytes as long as the table leads from one plain node to the next.
     fn stretch(&mut self, machine: &Machine, task: Task<'_>, to: usize) {
-        let mut special = PENDING | MATCHED | DEAD;
-        if machine.prefilter.is_some() && (self.skips <= 32 || self.at / self.skips >= 16) {
-            special |= FRESH;
-        }
+        let fresh = if self.skips_well(machine) { FRESH } else { 0 };
+        let special = PENDING | MATCHED | DEAD | fresh;
         if self.simulating || self.node & special != 0 {
             return;
         }
-        let lazy = &self.lazy;
-        let plain = |node: &mut NodeId, byte: &u8| {
-            let class = machine.classes.get(usize::from(*byte)).copied().unwrap_or_default();
-            let next = lazy.get(*node, u32::from(class));
-            if next == UNKNOWN {
-                return Some(0);
-            }
-            *node = next;
-            (next & special != 0).then_some(1)
-        };
-        let mut node = self.node;
-        let mut count = 0;
-        let read = |(at, byte)| plain(&mut node, byte).map(|last: usize| at + last);
+        let count;
         if machine.forward {
-            let bytes = task.text.get(self.at..to).unwrap_or_default();
-            count = bytes.iter().enumerate().find_map(read).unwrap_or(bytes.len());
+            let bytes = task.text.get(self.at..to).unwrap_or_default().iter();
+            (self.node, count) = self.lazy.stretch(self.node, special, &machine.classes, bytes);
             self.at += count;
         } else {
-            let bytes = task.text.get(to..self.at).unwrap_or_default();
-            count += bytes.iter().rev().enumerate().find_map(read).unwrap_or(bytes.len());
+            let bytes = task.text.get(to..self.at).unwrap_or_default().iter().rev();
+            (self.node, count) = self.lazy.stretch(self.node, special, &machine.classes, bytes);
             self.at -= count;
         }
-        self.node = node;
     }
 
     /// What the node closes to at this place.
     fn settle(&mut self, machine: &Machine, task: Task<'_>) -> NodeId {
-        let at_start = u64::from(self.at == 0);
-        let at_end = u64::from(self.at == task.text.len());
-        let mut word = at_start | at_end << 1;
-        if word == 0 && self.node & PENDING == 0 {
-            return self.node;
+        let edges = u64::from(self.at == 0) | u64::from(self.at == task.text.len()) << 1;
+        let mut node = self.node;
+        if edges == 0 && node & PENDING == 0 {
+            return node;
         }
-        let mut waiting = self.lazy.mask(self.node, machine) & !EDGES;
-        let (mut column, mut bit) = (0, 0);
-        while waiting != 0 {
-            let predicate = waiting.trailing_zeros();
-            waiting &= waiting - 1;
-            let holds = holds(predicate, self.at, machine, task, &mut self.readers);
-            word |= u64::from(holds) << predicate;
-            column |= u32::from(holds).checked_shl(bit).unwrap_or(0);
-            bit += 1;
+        loop {
+            let mut waiting = self.lazy.waiting(node, edges != 0, machine);
+            let (mut word, mut column, mut value) = (edges, 0, 1_u32);
+            while waiting != 0 {
+                let predicate = waiting.trailing_zeros();
+                waiting &= waiting - 1;
+                if holds(predicate, self.at, machine, task, &mut self.readers) {
+                    word |= 1 << predicate;
+                    column |= value;
+                }
+                value = value.wrapping_shl(1);
+            }
+            node = self.lazy.settle(node, word, column, machine, &mut self.closure);
+            if node & PENDING == 0 {
+                return node;
+            }
         }
-        self.lazy.settle(self.node, word, column, machine, &mut self.closure)
     }
 
     /// Reads one byte from a closed node.
@@ -228,8 +222,9 @@ impl Run {
     /// Closes the simulated set of states at this place.
     fn close(&mut self, machine: &Machine, task: Task<'_>) {
         let Self { at, kernel, closure, readers, .. } = self;
-        closure
-            .close(&machine.nfa, kernel, |predicate| holds(predicate, *at, machine, task, readers));
+        closure.close(&machine.nfa, kernel, |predicate| {
+            Some(holds(predicate, *at, machine, task, readers))
+        });
     }
 
     /// Whether a match ends, or in the other direction starts, at a place further on.

@@ -19,10 +19,13 @@ pub(super) const PENDING: NodeId = 1 << 31;
 pub(super) const MATCHED: NodeId = 1 << 30;
 /// Nothing can follow.
 pub(super) const DEAD: NodeId = 1 << 29;
-/// As at the start: no match has begun.
+/// As at the start, no match has begun, and there is a prefilter to find where one can.
 pub(super) const FRESH: NodeId = 1 << 28;
 /// Not computed yet. As all bits are set, it is special in every way.
 pub(super) const UNKNOWN: NodeId = NodeId::MAX;
+
+/// Anything but a closed set that a byte leads on from.
+pub(super) const SPECIAL: NodeId = PENDING | MATCHED | DEAD | FRESH;
 
 const ROW: NodeId = FRESH - 1;
 
@@ -56,8 +59,7 @@ pub(super) struct Lazy {
     /// What kernels close to at the edges of the text, and those with many predicates anywhere.
     settled: BTreeMap<(NodeId, u64), NodeId>,
     memory: usize,
-    /// The node of the start; it has its flag, so 0 is none.
-    fresh: NodeId,
+    fresh: Option<NodeId>,
 }
 
 impl Lazy {
@@ -97,10 +99,12 @@ impl Lazy {
 
     /// The node of the start.
     pub(super) fn fresh(&mut self, machine: &Machine, closure: &mut Closure) -> NodeId {
-        if self.fresh == 0 {
-            self.fresh = self.kernel(&[machine.nfa.start], machine, closure);
+        if let Some(fresh) = self.fresh {
+            return fresh;
         }
-        self.fresh
+        let fresh = self.kernel(&[machine.nfa.start], machine, closure);
+        self.fresh = Some(fresh);
+        fresh
     }
 
     /// The node of a kernel.
@@ -121,7 +125,8 @@ impl Lazy {
         let near = near & !EDGES & !looks;
         let far = if near == 0 { closure.predicates(nfa, kernel, inside) & !EDGES } else { 0 };
         let at_edge = closure.predicates(nfa, kernel, |_, _| true) & !EDGES;
-        let mut flags = if *kernel == [machine.nfa.start] { FRESH } else { 0 };
+        let is_fresh = machine.prefilter.is_some() && *kernel == [machine.nfa.start];
+        let mut flags = if is_fresh { FRESH } else { 0 };
         let mut items = Box::default();
         if near | far == 0 {
             closure.close(&machine.nfa, kernel, |_| Some(false));
@@ -200,15 +205,16 @@ impl Lazy {
     pub(super) fn stretch<'a>(
         &self,
         mut node: NodeId,
-        special: NodeId,
         classes: &[u8; 256],
         bytes: impl Iterator<Item = &'a u8>,
     ) -> (NodeId, usize) {
+        let table = self.table.as_slice();
         let mut count = 0_usize;
         for byte in bytes {
             let class = classes.get(usize::from(*byte)).copied().unwrap_or_default();
-            let next = self.get(node, u32::from(class));
-            if next & special != 0 {
+            // PERF: a plain node has no flags to mask out.
+            let next = table.get((node | u32::from(class)) as usize).copied().unwrap_or(UNKNOWN);
+            if next & SPECIAL != 0 {
                 if next != UNKNOWN {
                     return (next, count.wrapping_add(1));
                 }

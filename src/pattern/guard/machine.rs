@@ -28,7 +28,8 @@ pub(super) struct Look {
     pub(super) sweep: Machine,
     /// Whether the reader goes the same way, so that both can go in step.
     pub(super) in_step: bool,
-    /// Answers for one place by reading on from there, in the reader's direction.
+    /// Answers for one place by reading on from there, the other way; only without lookarounds
+    /// inside, which would not know where to start.
     pub(super) direct: Option<Machine>,
 }
 
@@ -71,10 +72,10 @@ impl Look {
         let anywhere = !(*behind && body.ir.is_anchored());
         let sweep = Machine::new(body, *behind, anywhere, room)?;
         let in_step = *behind == reader_forward;
-        let direct = if in_step || !body.looks.is_empty() {
-            None
+        let direct = if body.looks.is_empty() {
+            Some(Machine::new(body, !behind, false, room)?)
         } else {
-            Some(Machine::new(body, reader_forward, false, room)?)
+            None
         };
         Ok(Self { sweep, in_step, direct })
     }

@@ -3,10 +3,10 @@
 //! Whether a lookaround holds is a question about a place: its answer does not depend on how the
 //! matcher got there. So a body is an automaton whose guards ask such questions, and the lookarounds
 //! inside it are machines of their own, one for each that is written, however often a repeat copies
-//! it. A lookbehind reads forward in step with its reader. A lookahead is first answered by
-//! reading on from the place that asks; when that has cost as much as one pass over the text, one
-//! pass backward answers all places, one bit each. Seen from a machine that reads backward,
-//! lookahead and lookbehind change roles.
+//! it. At first each question is answered by reading on from the place that asks. When that has cost
+//! as much as one pass over the text, one pass in the other direction takes over: a lookbehind reads
+//! forward in step with its reader, a lookahead reads backward once and keeps the answers for all
+//! places, one bit each. Seen from a machine that reads backward, the two change roles.
 //!
 //! All answers are exact, so the time is linear in the text whatever the nesting (Mamouras,
 //! Chattopadhyay, POPL 2024; the passes in step: Barrière, Pit-Claudel, PLDI 2024).

@@ -3,7 +3,7 @@
 use regex_automata::Span;
 
 use super::closure::Closure;
-use super::lazy::{DEAD, FRESH, Lazy, MATCHED, NodeId, PENDING, UNKNOWN};
+use super::lazy::{DEAD, FRESH, Lazy, MATCHED, NodeId, PENDING, SPECIAL, UNKNOWN};
 use super::machine::{Look, Machine};
 use super::nfa::{Id, Predicate};
 
@@ -132,7 +132,8 @@ impl Run {
     /// Jumps to where a match can start; false when there is none.
     fn skip(&mut self, machine: &Machine, task: Task<'_>) -> bool {
         let Some(prefilter) = &machine.prefilter else { return true };
-        if !self.skips_well(machine) {
+        // Many short jumps are slower than reading on.
+        if self.skips > 32 && self.at / self.skips < 8 {
             return true;
         }
         self.skips += 1;
@@ -145,26 +146,19 @@ impl Run {
         }
     }
 
-    /// Whether to jump: many short jumps are slower than reading on.
-    fn skips_well(&self, machine: &Machine) -> bool {
-        machine.prefilter.is_some() && (self.skips <= 32 || self.at / self.skips >= 8)
-    }
-
     /// Reads bytes as long as the table leads from one plain node to the next.
     fn stretch(&mut self, machine: &Machine, task: Task<'_>, to: usize) {
-        let fresh = if self.skips_well(machine) { FRESH } else { 0 };
-        let special = PENDING | MATCHED | DEAD | fresh;
-        if self.simulating || self.node & special != 0 {
+        if self.simulating || self.node & SPECIAL != 0 {
             return;
         }
         let count;
         if machine.forward {
             let bytes = task.text.get(self.at..to).unwrap_or_default().iter();
-            (self.node, count) = self.lazy.stretch(self.node, special, &machine.classes, bytes);
+            (self.node, count) = self.lazy.stretch(self.node, &machine.classes, bytes);
             self.at += count;
         } else {
             let bytes = task.text.get(to..self.at).unwrap_or_default().iter().rev();
-            (self.node, count) = self.lazy.stretch(self.node, special, &machine.classes, bytes);
+            (self.node, count) = self.lazy.stretch(self.node, &machine.classes, bytes);
             self.at -= count;
         }
     }
@@ -235,9 +229,6 @@ impl Run {
 
 impl Reader {
     fn ask(&mut self, look: &Look, task: Task<'_>, at: usize) -> bool {
-        if look.in_step {
-            return self.sweep.reach(&look.sweep, task, at);
-        }
         if self.answers.is_none() {
             match &look.direct {
                 // All direct answers together may read as much as one pass, and one answer more.
@@ -248,6 +239,7 @@ impl Reader {
                     self.spent += 1 + self.direct.at.abs_diff(at);
                     return found;
                 }
+                _ if look.in_step => return self.sweep.reach(&look.sweep, task, at),
                 _ => self.sweep_all(look, task),
             }
         }

@@ -22,12 +22,14 @@ pub(super) enum Engine {
 
 impl Engine {
     pub(super) fn new(body: &Body, sticky: bool, limits: &Limits) -> Result<Self, PatternFault> {
-        let engine = match body.ir.to_hir() {
-            Some(hir) => Self::plain(hir, body, sticky, limits),
-            None => Guarded::new(body, sticky, Limits::PATTERN_STATES)
-                .map(|guarded| Self::Guarded(Box::new(guarded))),
-        };
-        engine.filter(|engine| engine.memory() <= limits.pattern_bytes).ok_or_else(|| {
+        let fits = |engine: &Self| engine.memory() <= limits.pattern_bytes;
+        let plain = body.ir.to_hir().and_then(|hir| Self::plain(hir, body, sticky, limits));
+        // Ours is the smaller form, so what does not fit there may still fit here.
+        let engine = plain.filter(fits).or_else(|| {
+            let guarded = Guarded::new(body, sticky, Limits::PATTERN_STATES)?;
+            Some(Self::Guarded(Box::new(guarded))).filter(fits)
+        });
+        engine.ok_or_else(|| {
             PatternFault::too_large(format!(
                 "compiled, the pattern is over the limit of {} bytes; write smaller repeats",
                 limits.pattern_bytes

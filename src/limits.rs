@@ -90,6 +90,9 @@ impl Limits {
     /// No nesting limit can be raised above this: the stack is finite, and small in some threads.
     pub const DEEPEST: usize = 200;
 
+    /// States of a compiled pattern with lookaround, over bytes.
+    pub const PATTERN_STATES: usize = 100_000;
+
     /// Digits of an integer that is read as a number: converting between bases is quadratic.
     pub const DIGITS: usize = 20_000;
 

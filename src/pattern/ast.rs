@@ -22,7 +22,7 @@ pub(super) enum Ast {
     /// A group that changes flags for its body.
     Modified { change: FlagChange, body: Box<Ast> },
     /// A lookahead or lookbehind.
-    Look { at: usize, what: &'static str },
+    Look { behind: bool, negated: bool, body: Box<Ast> },
     /// A reference to a group.
     Backreference { at: usize, name: String },
     /// Parts in a row.

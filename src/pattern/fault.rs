@@ -44,16 +44,6 @@ impl PatternFault {
         Self { kind: FaultKind::TooLarge, slug, offset: None, message: message.into() }
     }
 
-    pub(super) fn word_boundary() -> Self {
-        Self {
-            kind: FaultKind::Unsupported,
-            slug: "unsupported.word_boundary",
-            offset: None,
-            message: "`\\b` with the flag i and one of u and v is not supported yet; leave out i"
-                .to_owned(),
-        }
-    }
-
     pub(super) fn flags(message: impl Into<String>) -> Self {
         let slug = "invalid.flags";
         Self { kind: FaultKind::Invalid, slug, offset: None, message: message.into() }

@@ -1,56 +1,34 @@
-//! From what a pattern says to what the engine runs: sets of units as byte classes, structure by
-//! structure. Nothing is passed on as pattern text.
-
-use regex_syntax::hir::{Hir, Look, Repetition};
+//! From what a pattern says to what the engines run: sets of units and structure. Nothing is passed
+//! on as pattern text.
 
 use super::Flags;
 use super::ast::{Assertion, Ast, Bound, ClassItem};
-use super::class::{content, folded};
+use super::class::{Content, content, folded};
 use super::fault::PatternFault;
+use super::ir::{Beside, Body, Ir, Lookaround, Question, Word};
 use super::set::UnitSet;
 
-/// A lowered pattern and what a text must be for it.
-pub(super) struct Lowered {
-    pub(super) hir: Hir,
-    /// `^` or `$` with `m`: the engine knows only LF, so a text with CR, U+2028 or U+2029 is out.
-    pub(super) line_assertions: bool,
-}
-
 /// Lowers a parsed pattern.
-pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Lowered, PatternFault> {
-    let mut lowering = Lowering { line_assertions: false, inside_units: false };
-    let hir = lowering.lower(ast, flags)?;
-    // A sticky match starts at the very start, which is a border of units.
-    let hir = if lowering.inside_units && !flags.sticky { aligned(hir, flags) } else { hir };
-    Ok(Lowered { hir, line_assertions: lowering.line_assertions })
-}
-
-/// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it
-/// from starting there; once started, a match consumes whole units only.
-fn aligned(hir: Hir, flags: Flags) -> Hir {
-    let before = Hir::repetition(Repetition {
-        min: 0,
-        max: None,
-        greedy: false,
-        sub: Box::new(UnitSet::everything(flags.last()).to_hir()),
-    });
-    Hir::concat(vec![Hir::look(Look::Start), before, hir])
+pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Body, PatternFault> {
+    let mut lowering = Lowering { looks: Vec::new() };
+    let ir = lowering.lower(ast, flags)?;
+    Ok(Body { ir, looks: lowering.looks })
 }
 
 struct Lowering {
-    line_assertions: bool,
-    inside_units: bool,
+    /// The lookarounds met so far in the body that is being lowered.
+    looks: Vec<Lookaround>,
 }
 
 impl Lowering {
-    fn lower(&mut self, ast: &Ast, flags: Flags) -> Result<Hir, PatternFault> {
+    fn lower(&mut self, ast: &Ast, flags: Flags) -> Result<Ir, PatternFault> {
         Ok(match ast {
-            Ast::Empty => Hir::empty(),
+            Ast::Empty => Ir::Empty,
             Ast::Unit(unit) => one(*unit, flags),
-            Ast::Dot if flags.dot_all => UnitSet::everything(flags.last()).to_hir(),
-            Ast::Dot => UnitSet::line_terminators().complement(flags.last()).to_hir(),
+            Ast::Dot if flags.dot_all => Ir::Set(UnitSet::everything(flags.last())),
+            Ast::Dot => Ir::Set(UnitSet::line_terminators().complement(flags.last())),
             Ast::Class { negated, items } => class(*negated, items, flags)?,
-            Ast::Assert(assertion) => self.assertion(*assertion, flags)?,
+            Ast::Assert(assertion) => assert(*assertion, flags),
             Ast::Modified { change, body } => {
                 let flags = Flags {
                     ignore_case: change.ignore_case.unwrap_or(flags.ignore_case),
@@ -60,10 +38,7 @@ impl Lowering {
                 };
                 self.lower(body, flags)?
             }
-            Ast::Look { at, what } => {
-                let message = format!("{what} is not supported yet; write it as a separate check");
-                return Err(PatternFault::unsupported("unsupported.lookaround", *at, message));
-            }
+            Ast::Look { behind, negated, body } => self.look(*behind, *negated, body, flags)?,
             Ast::Backreference { at, name } => {
                 let message = format!(
                     "backreference {name} needs exponential time in general; compare the two \
@@ -71,66 +46,116 @@ impl Lowering {
                 );
                 return Err(PatternFault::unsupported("unsupported.backreference", *at, message));
             }
-            Ast::Concat(parts) => Hir::concat(self.each(parts, flags)?),
-            Ast::Alternate(branches) => Hir::alternation(self.each(branches, flags)?),
+            Ast::Concat(parts) => Ir::Concat(self.each(parts, flags)?),
+            Ast::Alternate(branches) => Ir::Alternate(self.each(branches, flags)?),
             Ast::Repeat { body, min, max } => repeat(self.lower(body, flags)?, *min, *max)?,
         })
     }
 
-    fn each(&mut self, parts: &[Ast], flags: Flags) -> Result<Vec<Hir>, PatternFault> {
+    fn each(&mut self, parts: &[Ast], flags: Flags) -> Result<Vec<Ir>, PatternFault> {
         parts.iter().map(|part| self.lower(part, flags)).collect()
     }
 
-    fn assertion(&mut self, assertion: Assertion, flags: Flags) -> Result<Hir, PatternFault> {
-        Ok(Hir::look(match (assertion, flags.multiline) {
-            (Assertion::Start, false) => Look::Start,
-            (Assertion::End, false) => Look::End,
-            (Assertion::Start, true) => {
-                self.line_assertions = true;
-                Look::StartLF
+    /// Numbers a lookaround, unless it comes down to something smaller.
+    fn look(
+        &mut self,
+        behind: bool,
+        negated: bool,
+        body: &Ast,
+        flags: Flags,
+    ) -> Result<Ir, PatternFault> {
+        let outer = std::mem::take(&mut self.looks);
+        let ir = self.lower(body, flags)?;
+        let looks = std::mem::replace(&mut self.looks, outer);
+        if let Some(beside) = beside(&ir, behind) {
+            return Ok(Ir::ask(Question::Beside(beside), negated));
+        }
+        Ok(match ir {
+            Ir::Empty if negated => Ir::never(),
+            Ir::Empty => Ir::Empty,
+            // A question about the place itself looks in no direction. One about a lookaround
+            // inside speaks of a number of this body.
+            Ir::Ask { question, negated: inner } if looks.is_empty() => {
+                Ir::ask(question, inner != negated)
             }
-            (Assertion::End, true) => {
-                self.line_assertions = true;
-                Look::EndLF
+            ir => {
+                self.looks.push(Lookaround { behind, body: Body { ir, looks } });
+                Ir::ask(Question::Look(self.looks.len() - 1), negated)
             }
-            // There U+017F and U+212A are word characters, of which the engine does not know.
-            (Assertion::WordBoundary | Assertion::NotWordBoundary, _)
-                if flags.unicode && flags.ignore_case =>
-            {
-                return Err(PatternFault::word_boundary());
-            }
-            (Assertion::WordBoundary, _) => Look::WordAscii,
-            (Assertion::NotWordBoundary, _) => {
-                self.inside_units = true;
-                Look::WordAsciiNegate
-            }
-        }))
+        })
     }
 }
 
-fn one(unit: u32, flags: Flags) -> Hir {
-    folded(&UnitSet::new([(unit, unit)]), flags).to_hir()
+/// A body of one unit, or of one unit or the edge of the text on that side.
+fn beside(ir: &Ir, behind: bool) -> Option<Beside> {
+    let edge = if behind { Question::Start } else { Question::End };
+    match ir {
+        Ir::Set(set) => Some(Beside { behind, set: set.clone(), at_edge: false }),
+        Ir::Ask { question, negated: false } if *question == edge => {
+            Some(Beside { behind, set: UnitSet::default(), at_edge: true })
+        }
+        Ir::Alternate(branches) => {
+            let each: Option<Vec<Beside>> =
+                branches.iter().map(|branch| beside(branch, behind)).collect();
+            let each = each?;
+            Some(Beside {
+                behind,
+                at_edge: each.iter().any(|one| one.at_edge),
+                set: UnitSet::new(each.iter().flat_map(|one| one.set.ranges().iter().copied())),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn assert(assertion: Assertion, flags: Flags) -> Ir {
+    let line = |behind| {
+        Question::Beside(Beside { behind, set: UnitSet::line_terminators(), at_edge: true })
+    };
+    // There U+017F and U+212A are word characters too.
+    let word = if flags.unicode && flags.ignore_case { Word::Folded } else { Word::Ascii };
+    let (question, negated) = match assertion {
+        Assertion::Start if flags.multiline => (line(true), false),
+        Assertion::End if flags.multiline => (line(false), false),
+        Assertion::Start => (Question::Start, false),
+        Assertion::End => (Question::End, false),
+        Assertion::WordBoundary => (Question::WordBorder(word), false),
+        Assertion::NotWordBoundary => (Question::WordBorder(word), true),
+    };
+    Ir::ask(question, negated)
+}
+
+fn one(unit: u32, flags: Flags) -> Ir {
+    Ir::Set(folded(&UnitSet::new([(unit, unit)]), flags))
 }
 
 /// One unit of the class, or one of its strings.
-fn class(negated: bool, items: &[ClassItem], flags: Flags) -> Result<Hir, PatternFault> {
-    let content = content(negated, items, flags)?;
-    let string =
-        |string: &Vec<u32>| Hir::concat(string.iter().map(|unit| one(*unit, flags)).collect());
-    let strings = content.strings.iter().map(string);
-    Ok(Hir::alternation(strings.chain([content.set.to_hir()]).collect()))
+fn class(negated: bool, items: &[ClassItem], flags: Flags) -> Result<Ir, PatternFault> {
+    let Content { set, strings } = content(negated, items, flags)?;
+    if strings.is_empty() {
+        return Ok(Ir::Set(set));
+    }
+    let string = |string: &Vec<u32>| match string.as_slice() {
+        [] => Ir::Empty,
+        units => Ir::Concat(units.iter().map(|unit| one(*unit, flags)).collect()),
+    };
+    Ok(Ir::Alternate(strings.iter().map(string).chain([Ir::Set(set)]).collect()))
 }
 
 /// Laziness does not change whether there is a match. A minimum that no text can reach matches
 /// only where the body can be empty.
-fn repeat(body: Hir, min: Bound, max: Option<Bound>) -> Result<Hir, PatternFault> {
-    let properties = body.properties();
+fn repeat(body: Ir, min: Bound, max: Option<Bound>) -> Result<Ir, PatternFault> {
+    if max == Some(Bound::Count(0)) {
+        return Ok(Ir::Empty);
+    }
+    // Never longer than empty: one turn says as much as any number of them.
+    if body.is_only_empty() {
+        return Ok(if min == Bound::Count(0) { Ir::Empty } else { body });
+    }
     let min = match min {
         Bound::Count(count) => count,
-        Bound::Unreachable if properties.minimum_len() != Some(0) => return Ok(Hir::fail()),
-        // Never longer than empty: one turn says as much as any number of them.
-        Bound::Unreachable if properties.maximum_len() == Some(0) => 1,
-        Bound::Unreachable if properties.look_set().is_empty() => 0,
+        Bound::Unreachable if !body.can_be_empty() => return Ok(Ir::never()),
+        Bound::Unreachable if !body.asks(&|_, _| true) => 0,
         Bound::Unreachable => {
             let message = "a repeat of at least 2^31 turns over something that is empty only in \
                            places; write a smaller count";
@@ -141,5 +166,5 @@ fn repeat(body: Hir, min: Bound, max: Option<Bound>) -> Result<Hir, PatternFault
         Some(Bound::Count(count)) => Some(count),
         Some(Bound::Unreachable) | None => None,
     };
-    Ok(Hir::repetition(Repetition { min, max, greedy: true, sub: Box::new(body) }))
+    Ok(Ir::Repeat { body: Box::new(body), min, max })
 }

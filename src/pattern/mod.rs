@@ -7,16 +7,15 @@
 mod ast;
 mod cache;
 mod class;
+mod engine;
 mod fault;
 mod fold;
+mod guard;
+mod ir;
 mod lower;
 mod parse;
 mod property;
 mod set;
-
-use regex_automata::meta::{Config, Regex};
-use regex_automata::nfa::thompson::WhichCaptures;
-use regex_automata::{Anchored, Input};
 
 pub use cache::compiled;
 pub use fault::{FaultKind, PatternFault};
@@ -27,10 +26,8 @@ use crate::value::text::{code_points, code_units, length, push_code_point};
 /// A compiled pattern.
 #[derive(Debug)]
 pub struct Pattern {
-    regex: Regex,
-    sticky: bool,
+    engine: engine::Engine,
     unicode: bool,
-    line_assertions: bool,
     memory: usize,
     text_bytes: usize,
     work: usize,
@@ -53,8 +50,6 @@ pub enum TextFault {
         /// The limit.
         limit: usize,
     },
-    /// A line assertion and a line terminator other than LF.
-    LineTerminator,
 }
 
 impl std::fmt::Display for TextFault {
@@ -67,10 +62,6 @@ impl std::fmt::Display for TextFault {
                 out,
                 "pattern times text is {work} bytes squared, over the limit of {limit}; write \
                  smaller repeats"
-            ),
-            Self::LineTerminator => out.write_str(
-                "`^` or `$` with the flag m on a text with CR, U+2028 or U+2029 is not supported \
-                 yet; split the text into lines",
             ),
         }
     }
@@ -102,28 +93,13 @@ impl Pattern {
     ) -> Result<Self, Box<PatternFault>> {
         let flags = Flags::parse(flags)?;
         let ast = parsed(source, flags, limits)?;
-        let lowered = lower::lower(&ast, flags)?;
-        let config = Config::new()
-            .utf8_empty(false)
-            .which_captures(WhichCaptures::None)
-            .hybrid_cache_capacity(1 << 20)
-            .nfa_size_limit(Some(limits.pattern_bytes));
-        let regex = Regex::builder().configure(config).build_from_hir(&lowered.hir);
-        let regex = regex.map_err(|_| {
-            PatternFault::too_large(format!(
-                "compiled, the pattern is over the limit of {} bytes; write smaller repeats",
-                limits.pattern_bytes
-            ))
-        })?;
-        // What is compiled so far; tables that grow while matching are bounded on their own.
-        let memory = regex.memory_usage();
+        let body = lower::lower(&ast, flags)?;
+        let engine = engine::Engine::new(&body, flags.sticky, limits)?;
         Ok(Self {
-            regex,
-            memory,
+            memory: engine.memory(),
+            engine,
             work: limits.pattern_work,
-            sticky: flags.sticky,
             unicode: flags.unicode,
-            line_assertions: lowered.line_assertions,
             text_bytes: limits.text_bytes,
         })
     }
@@ -143,36 +119,23 @@ impl Pattern {
         if work > self.work {
             return Err(TextFault::TooMuchWork { work, limit: self.work });
         }
-        if self.line_assertions && has_other_line_terminator(text) {
-            return Err(TextFault::LineTerminator);
-        }
         // Code points are spelled as they are. Of code units a character above U+FFFF is two, each
         // spelled on its own.
-        if !self.unicode && text.iter().any(|byte| *byte >= 0xF0) {
+        let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
+        if !self.unicode && text.chunks(1024).any(wide) {
             let mut units = Vec::with_capacity(text.len() * 3 / 2);
             for unit in code_units(text) {
                 push_code_point(&mut units, u32::from(unit));
             }
-            return Ok(self.found(&units));
+            return Ok(self.engine.is_match(&units));
         }
-        Ok(self.found(text))
-    }
-
-    fn found(&self, units: &[u8]) -> bool {
-        let anchored = if self.sticky { Anchored::Yes } else { Anchored::No };
-        self.regex.is_match(Input::new(units).anchored(anchored))
+        Ok(self.engine.is_match(text))
     }
 
     /// Heap memory of the compiled form, in bytes.
     pub fn memory(&self) -> usize {
         self.memory
     }
-}
-
-fn has_other_line_terminator(text: &[u8]) -> bool {
-    memchr::memchr(b'\r', text).is_some()
-        || memchr::memmem::find(text, "\u{2028}".as_bytes()).is_some()
-        || memchr::memmem::find(text, "\u{2029}".as_bytes()).is_some()
 }
 
 /// Whether a source compiles as ECMAScript without flags; `None` when it is over a limit or uses

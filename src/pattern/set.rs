@@ -115,6 +115,13 @@ impl UnitSet {
         after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, high)| unit <= *high)
     }
 
+    /// Gives the byte ranges whose products spell the units of the set, in order.
+    pub(super) fn spell(&self, emit: &mut Emit<'_>) {
+        for (low, high) in &self.0 {
+            split(*low, *high, emit);
+        }
+    }
+
     /// A matcher for one unit of the set in generalised UTF-8. Characters are left to the automata,
     /// which spell them in little space; halves are spelled here.
     pub(super) fn to_hir(&self) -> Hir {
@@ -123,11 +130,9 @@ impl UnitSet {
             Some(ClassUnicodeRange::new(char::from_u32(low)?, char::from_u32(high)?))
         });
         let mut branches = vec![Hir::class(Class::Unicode(ClassUnicode::new(characters)))];
-        for (low, high) in &self.intersection(&halves).0 {
-            split(*low, *high, &mut |bytes| {
-                branches.push(Hir::concat(bytes.iter().copied().map(byte).collect()));
-            });
-        }
+        self.intersection(&halves).spell(&mut |bytes| {
+            branches.push(Hir::concat(bytes.iter().copied().map(byte).collect()));
+        });
         Hir::alternation(branches)
     }
 }

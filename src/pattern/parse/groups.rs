@@ -38,15 +38,15 @@ impl Parser<'_> {
     }
 
     fn group_body(&mut self, start: usize) -> Parsed<(Ast, Names, bool)> {
-        for (opening, what, quantifiable) in [
-            ("?=", "lookahead `(?=`", !self.flags.unicode),
-            ("?!", "negative lookahead `(?!`", !self.flags.unicode),
-            ("?<=", "lookbehind `(?<=`", false),
-            ("?<!", "negative lookbehind `(?<!`", false),
-        ] {
+        for (opening, behind, negated) in
+            [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)]
+        {
             if self.take_all(opening) {
-                let (_, names) = self.disjunction()?;
-                return Ok((Ast::Look { at: self.place(start), what }, names, quantifiable));
+                let (body, names) = self.disjunction()?;
+                // Annex B: a lookahead may be repeated, a lookbehind may not.
+                let quantifiable = !behind && !self.flags.unicode;
+                let look = Ast::Look { behind, negated, body: Box::new(body) };
+                return Ok((look, names, quantifiable));
             }
         }
         if self.take_all("?<") {

@@ -2,7 +2,7 @@
 //! on as pattern text.
 
 use super::Flags;
-use super::ast::{Assertion, Ast, Bound, ClassItem};
+use super::ast::{Assertion, Ast, Bound, ClassItem, GroupName};
 use super::fault::PatternFault;
 use super::fold::fold;
 use super::ir::{Beside, Body, Ir, Lookaround, Question, Word};
@@ -45,7 +45,12 @@ impl Lowering {
                 self.lower(body, flags)?
             }
             Ast::Look { behind, negated, body } => self.look(*behind, *negated, body, flags)?,
-            Ast::Backreference { at, name } => {
+            Ast::Group { body, .. } => self.lower(body, flags)?,
+            Ast::Backreference { at, to } => {
+                let name = match to {
+                    GroupName::Number(number) => format!("\\{number}"),
+                    GroupName::Name(name) => format!("\\k<{name}>"),
+                };
                 let message = format!(
                     "backreference {name} needs exponential time in general; compare the two \
                      parts with a separate check"
@@ -134,7 +139,7 @@ fn set(set: &UnitSet, flags: Flags) -> UnitSet {
     if flags.ignore_case { fold(set) } else { set.clone() }
 }
 
-fn ranges(item: ClassItem) -> Vec<(u32, u32)> {
+pub(super) fn ranges(item: ClassItem) -> Vec<(u32, u32)> {
     match item {
         ClassItem::Range(low, high) => vec![(u32::from(low), u32::from(high))],
         ClassItem::Builtin { set, negated } => {

@@ -21,16 +21,25 @@ pub(super) enum Ast {
     Assert(Assertion),
     /// A group that changes flags for its body.
     Modified { change: FlagChange, body: Box<Ast> },
+    /// A capturing group, numbered from 1 as they open.
+    Group { number: u32, name: Option<String>, body: Box<Ast> },
     /// A lookahead or lookbehind.
     Look { behind: bool, negated: bool, body: Box<Ast> },
     /// A reference to a group.
-    Backreference { at: usize, name: String },
+    Backreference { at: usize, to: GroupName },
     /// Parts in a row.
     Concat(Vec<Ast>),
     /// Any one of several.
     Alternate(Vec<Ast>),
     /// `max` of `None` is unbounded.
     Repeat { body: Box<Ast>, min: Bound, max: Option<Bound> },
+}
+
+/// How a reference names its group: several groups may share a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum GroupName {
+    Number(u32),
+    Name(String),
 }
 
 /// Something in a class.

@@ -2,7 +2,7 @@
 //! on as pattern text.
 
 use super::Flags;
-use super::ast::{Assertion, Ast, Bound, ClassItem};
+use super::ast::{Assertion, Ast, Bound, ClassItem, GroupName};
 use super::class::{Content, content, folded};
 use super::fault::PatternFault;
 use super::ir::{Beside, Body, Ir, Lookaround, Question, Word};
@@ -39,7 +39,12 @@ impl Lowering {
                 self.lower(body, flags)?
             }
             Ast::Look { behind, negated, body } => self.look(*behind, *negated, body, flags)?,
-            Ast::Backreference { at, name } => {
+            Ast::Group { body, .. } => self.lower(body, flags)?,
+            Ast::Backreference { at, to } => {
+                let name = match to {
+                    GroupName::Number(number) => format!("\\{number}"),
+                    GroupName::Name(name) => format!("\\k<{name}>"),
+                };
                 let message = format!(
                     "backreference {name} needs exponential time in general; compare the two \
                      parts with a separate check"

@@ -5,6 +5,7 @@
 //! and never run with another meaning. Captures and positions are out of scope.
 
 mod ast;
+mod backreference;
 mod cache;
 mod class;
 mod engine;
@@ -93,7 +94,7 @@ impl Pattern {
     ) -> Result<Self, Box<PatternFault>> {
         let flags = Flags::parse(flags)?;
         let ast = parsed(source, flags, limits)?;
-        let body = lower::lower(&ast, flags)?;
+        let body = lower::lower(&backreference::resolved(ast, flags.ignore_case), flags)?;
         let engine = engine::Engine::new(&body, flags.sticky, limits)?;
         Ok(Self {
             memory: engine.memory(),

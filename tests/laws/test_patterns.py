@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from laws.pattern_strategies import (
-    LINE_ENDS,
     UNDECIDED,
     flags,
+    lookarounds,
     members,
     patterns,
     points,
@@ -18,8 +18,6 @@ from interlock import check_format as core_check_format
 from oracle import PatternInvalid as OracleInvalid
 from oracle import PatternUnsupported as OracleUnsupported
 from oracle import check_format, check_syntax, pattern_test
-
-LOOKAROUNDS = ("(?=", "(?!", "(?<=", "(?<!")
 
 
 def _reference(source: str, letters: str, text: str) -> object:
@@ -40,14 +38,6 @@ def _core(source: str, letters: str, text: str) -> object:
         return "unsupported"
 
 
-def _may_be_refused(source: str, letters: str, text: str) -> bool:
-    """Whether the core may decline what the reference decides."""
-    by_line = "m" in letters or "(?m:" in source
-    return (by_line and bool(LINE_ENDS & set(text))) or any(
-        opening in source for opening in LOOKAROUNDS
-    )
-
-
 @given(patterns(), flags(), subjects())
 @example("a{2,1}", "", "a")
 @example("[\\d-x]", "", "-")
@@ -57,11 +47,31 @@ def _may_be_refused(source: str, letters: str, text: str) -> bool:
 @example("^$", "m", "a\n")
 @example("(?<a>x)|(?<a>y)", "", "y")
 @example("^[^x]$", "", "\U0001f600")
+@example("^$", "m", "a\r\nb")
+@example("(?<=\\ud83d)\\ude00", "", "\U0001f600")
 def test_found_where_the_reference_finds_it(source: str, letters: str, text: str) -> None:
-    expected, actual = _reference(source, letters, text), _core(source, letters, text)
-    if actual == "unsupported" and _may_be_refused(source, letters, text):
-        actual = expected if expected != "invalid" else actual
-    assert expected == actual
+    assert _reference(source, letters, text) == _core(source, letters, text)
+
+
+@given(lookarounds(), flags(), st.lists(subjects(), min_size=1, max_size=4))
+@example("(?<=(?=abc)a)b", "", ["abc"])
+@example("(?<!(?<!a)b)c", "", ["abc", "bc"])
+@example("(?:(?=a))*b", "", ["b"])
+@example("(?<=^\\s*)\\S(?=\\s*$)", "m", [" \n x \n"])
+def test_lookaround_means_what_the_reference_says(
+    source: str, letters: str, texts: list[str]
+) -> None:
+    expected = [_reference(source, letters, text) for text in texts]
+    assert expected == [_core(source, letters, text) for text in texts]
+
+
+@given(st.sampled_from(("a|b", "[ab]", "ab|", "a?b")), st.text("abAB", max_size=7))
+def test_a_reference_to_few_values_is_each_of_them(group: str, text: str) -> None:
+    values = {"a|b": "ab", "[ab]": "ab", "ab|": ("ab", ""), "a?b": ("ab", "b")}[group]
+    cases = "|".join(f"{value}.{value}" for value in values)
+    for letters in ("", "i"):
+        expected = pattern_test(f"^(?:{cases})$", letters, text)
+        assert expected is Pattern(f"^({group}).\\1$", letters).test(text)
 
 
 @given(patterns(), flags())

@@ -1,7 +1,7 @@
 //! Escapes and classes (Annex B).
 
 use super::{Parsed, Parser, bound, is_digit, unit_of};
-use crate::pattern::ast::{Ast, Bound, Builtin, ClassItem};
+use crate::pattern::ast::{Ast, Bound, Builtin, ClassItem, GroupName};
 use crate::pattern::fault::PatternFault;
 
 impl Parser<'_> {
@@ -26,7 +26,7 @@ impl Parser<'_> {
             && let Some((number, end)) = self.group_number()
         {
             self.at = end;
-            return Ok(Ast::Backreference { at: place, name: format!("\\{number}") });
+            return Ok(Ast::Backreference { at: place, to: GroupName::Number(number) });
         }
         if unit == unit_of('k') && self.census.named {
             self.at += 1;
@@ -36,7 +36,7 @@ impl Parser<'_> {
             }
             let name = self.group_name()?;
             self.references.push((name.clone(), place));
-            return Ok(Ast::Backreference { at: place, name: format!("\\k<{name}>") });
+            return Ok(Ast::Backreference { at: place, to: GroupName::Name(name) });
         }
         if !self.flags.unicode {
             return Ok(Ast::Unit(self.character_escape(false)));

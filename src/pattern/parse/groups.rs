@@ -50,6 +50,8 @@ impl Parser<'_> {
             }
         }
         if self.take_all("?<") {
+            self.opened += 1;
+            let number = self.opened;
             let name = self.group_name()?;
             self.names.insert(name.clone());
             let (body, mut names) = self.disjunction()?;
@@ -58,15 +60,18 @@ impl Parser<'_> {
                 let place = self.place(start);
                 return Err(PatternFault::invalid("invalid.duplicate_name", place, message));
             }
-            return Ok((body, names, true));
+            let body = Box::new(body);
+            return Ok((Ast::Group { number, name: Some(name), body }, names, true));
         }
         if self.take('?') {
             let change = self.modifiers(start)?;
             let (body, names) = self.disjunction()?;
             return Ok((Ast::Modified { change, body: Box::new(body) }, names, true));
         }
+        self.opened += 1;
+        let number = self.opened;
         let (body, names) = self.disjunction()?;
-        Ok((body, names, true))
+        Ok((Ast::Group { number, name: None, body: Box::new(body) }, names, true))
     }
 
     /// `ims-ims:`, any part of it empty, after `(?`.

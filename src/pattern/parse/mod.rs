@@ -30,6 +30,7 @@ pub(super) fn parse(source: &[u32], flags: Flags, nesting: usize) -> Parsed<Ast>
         nesting,
         depth: 0,
         census,
+        opened: 0,
         names: BTreeSet::new(),
         references: Vec::new(),
     };
@@ -86,6 +87,8 @@ struct Parser<'a> {
     nesting: usize,
     depth: usize,
     census: Census,
+    /// Capturing groups opened so far.
+    opened: u32,
     /// All group names met so far.
     names: BTreeSet<String>,
     /// `\k<name>` references, to be checked at the end.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::property::Strings;
 use super::set::UnitSet;
 
 /// A parsed pattern. Nesting is bounded by the parser.
@@ -52,7 +53,7 @@ pub(super) enum ClassItem {
     /// `\p{...}`
     Property { set: Arc<UnitSet>, negated: bool },
     /// A property whose members are strings: seven of them, `v` only.
-    StringProperty { at: usize, name: &'static str },
+    StringProperty(Arc<Strings>),
     /// `\q{...}`: strings of any length, `v` only.
     Strings(Vec<Vec<u32>>),
     /// A class in a class, `v` only.

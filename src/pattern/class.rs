@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::Flags;
 use super::ast::{Builtin, ClassItem};
-use super::fault::PatternFault;
 use super::fold::{canonical_point, fold};
 use super::set::UnitSet;
 
@@ -16,15 +15,11 @@ pub(super) struct Content {
 }
 
 /// Lowers a class. It is folded before it is complemented.
-pub(super) fn content(
-    negated: bool,
-    items: &[ClassItem],
-    flags: Flags,
-) -> Result<Content, PatternFault> {
+pub(super) fn content(negated: bool, items: &[ClassItem], flags: Flags) -> Content {
     let mut whole = Content::default();
     let mut ranges = Vec::new();
     for item in items {
-        let part = self::item(item, flags)?;
+        let part = self::item(item, flags);
         ranges.extend_from_slice(part.set.ranges());
         whole.strings.extend(part.strings);
     }
@@ -32,7 +27,19 @@ pub(super) fn content(
     if negated {
         whole.set = whole.set.complement(flags.last());
     }
-    Ok(whole)
+    whole
+}
+
+/// How many strings are written in it, or meant by its properties.
+pub(super) fn string_count(item: &ClassItem) -> usize {
+    match item {
+        ClassItem::Range(..) | ClassItem::Builtin { .. } | ClassItem::Property { .. } => 0,
+        ClassItem::StringProperty(strings) => strings.longer.len(),
+        ClassItem::Strings(strings) => strings.len(),
+        ClassItem::Class { items, .. }
+        | ClassItem::Intersection(items)
+        | ClassItem::Difference(items) => items.iter().map(string_count).sum(),
+    }
 }
 
 /// A set with the folding in force.
@@ -40,7 +47,7 @@ pub(super) fn folded(set: &UnitSet, flags: Flags) -> UnitSet {
     if flags.ignore_case { fold(set, flags.unicode) } else { set.clone() }
 }
 
-fn item(item: &ClassItem, flags: Flags) -> Result<Content, PatternFault> {
+fn item(item: &ClassItem, flags: Flags) -> Content {
     let set = match item {
         ClassItem::Range(low, high) => UnitSet::new([(*low, *high)]),
         ClassItem::Builtin { set, negated } => complemented(builtin(*set, flags), *negated, flags),
@@ -49,12 +56,11 @@ fn item(item: &ClassItem, flags: Flags) -> Result<Content, PatternFault> {
             folded(set, flags).complement(flags.last())
         }
         ClassItem::Property { set, negated } => complemented((**set).clone(), *negated, flags),
-        ClassItem::StringProperty { at, name } => {
-            let message =
-                format!("the strings of `{name}` are not known here; list them in `\\q{{...}}`");
-            return Err(PatternFault::unsupported("unsupported.string_property", *at, message));
+        ClassItem::StringProperty(strings) => {
+            let longer = of_strings(&strings.longer, flags);
+            return Content { set: strings.set.clone(), ..longer };
         }
-        ClassItem::Strings(strings) => return Ok(of_strings(strings, flags)),
+        ClassItem::Strings(strings) => return of_strings(strings, flags),
         ClassItem::Class { negated, items } => return content(*negated, items, flags),
         ClassItem::Intersection(operands) => {
             return combined(operands, flags, |left, right| Content {
@@ -69,7 +75,7 @@ fn item(item: &ClassItem, flags: Flags) -> Result<Content, PatternFault> {
             });
         }
     };
-    Ok(Content { set, strings: BTreeSet::new() })
+    Content { set, strings: BTreeSet::new() }
 }
 
 fn complemented(set: UnitSet, negated: bool, flags: Flags) -> UnitSet {
@@ -104,15 +110,15 @@ fn combined(
     operands: &[ClassItem],
     flags: Flags,
     combine: impl Fn(Content, Content) -> Content,
-) -> Result<Content, PatternFault> {
+) -> Content {
     let mut whole: Option<Content> = None;
     for operand in operands {
         // A class of one: folded.
-        let part = content(false, std::slice::from_ref(operand), flags)?;
+        let part = content(false, std::slice::from_ref(operand), flags);
         whole = Some(match whole {
             Some(whole) => combine(whole, part),
             None => part,
         });
     }
-    Ok(whole.unwrap_or_default())
+    whole.unwrap_or_default()
 }

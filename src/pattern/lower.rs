@@ -3,14 +3,20 @@
 
 use super::Flags;
 use super::ast::{Assertion, Ast, Bound, ClassItem, GroupName};
-use super::class::{Content, content, folded};
+use super::class::{Content, content, folded, string_count};
 use super::fault::PatternFault;
 use super::ir::{Beside, Body, Ir, Lookaround, Question, Word};
 use super::set::UnitSet;
 
+/// Most strings in all classes of a pattern together.
+const STRINGS: usize = 20_000;
+
+/// Units of a string that are read as a tree.
+const DEPTH: usize = 16;
+
 /// Lowers a parsed pattern.
 pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Body, PatternFault> {
-    let mut lowering = Lowering { looks: Vec::new() };
+    let mut lowering = Lowering { looks: Vec::new(), strings: 0 };
     let ir = lowering.lower(ast, flags)?;
     Ok(Body { ir, looks: lowering.looks })
 }
@@ -18,6 +24,8 @@ pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Body, PatternFault> {
 struct Lowering {
     /// The lookarounds met so far in the body that is being lowered.
     looks: Vec<Lookaround>,
+    /// The strings in classes met so far.
+    strings: usize,
 }
 
 impl Lowering {
@@ -27,7 +35,7 @@ impl Lowering {
             Ast::Unit(unit) => one(*unit, flags),
             Ast::Dot if flags.dot_all => Ir::Set(UnitSet::everything(flags.last())),
             Ast::Dot => Ir::Set(UnitSet::line_terminators().complement(flags.last())),
-            Ast::Class { negated, items } => class(*negated, items, flags)?,
+            Ast::Class { negated, items } => self.class(*negated, items, flags)?,
             Ast::Assert(assertion) => assert(*assertion, flags),
             Ast::Modified { change, body } => {
                 let flags = Flags {
@@ -59,6 +67,26 @@ impl Lowering {
 
     fn each(&mut self, parts: &[Ast], flags: Flags) -> Result<Vec<Ir>, PatternFault> {
         parts.iter().map(|part| self.lower(part, flags)).collect()
+    }
+
+    /// One unit of the class, or one of its strings.
+    fn class(
+        &mut self,
+        negated: bool,
+        items: &[ClassItem],
+        flags: Flags,
+    ) -> Result<Ir, PatternFault> {
+        self.strings += items.iter().map(string_count).sum::<usize>();
+        if self.strings > STRINGS {
+            let message = format!("classes with more than {STRINGS} strings together");
+            return Err(PatternFault::too_large(message));
+        }
+        let Content { set, strings } = content(negated, items, flags);
+        if strings.is_empty() {
+            return Ok(Ir::Set(set));
+        }
+        let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
+        Ok(Ir::Alternate(vec![Ir::Set(set), any_of(&strings, flags, DEPTH)]))
     }
 
     /// Numbers a lookaround, unless it comes down to something smaller.
@@ -134,17 +162,35 @@ fn one(unit: u32, flags: Flags) -> Ir {
     Ir::Set(folded(&UnitSet::new([(unit, unit)]), flags))
 }
 
-/// One unit of the class, or one of its strings.
-fn class(negated: bool, items: &[ClassItem], flags: Flags) -> Result<Ir, PatternFault> {
-    let Content { set, strings } = content(negated, items, flags)?;
-    if strings.is_empty() {
-        return Ok(Ir::Set(set));
-    }
-    let string = |string: &Vec<u32>| match string.as_slice() {
+/// Any of sorted strings: what begins alike is said once, and so are ends that are the same. Only
+/// so many units deep, as what is made is nested as deep.
+fn any_of(strings: &[&[u32]], flags: Flags, depth: usize) -> Ir {
+    let row = |string: &[u32]| match string {
         [] => Ir::Empty,
+        [unit] => one(*unit, flags),
         units => Ir::Concat(units.iter().map(|unit| one(*unit, flags)).collect()),
     };
-    Ok(Ir::Alternate(strings.iter().map(string).chain([Ir::Set(set)]).collect()))
+    if let ([_], _) | (_, 0) = (strings, depth) {
+        return Ir::Alternate(strings.iter().map(|string| row(string)).collect());
+    }
+    let mut branches: Vec<(Ir, Vec<(u32, u32)>)> = Vec::new();
+    let mut ends = Vec::new();
+    for group in strings.chunk_by(|string, next| string.first() == next.first()) {
+        let Some(first) = group.first().and_then(|string| string.first()).copied() else {
+            ends.push(Ir::Empty);
+            continue;
+        };
+        let tails: Vec<&[u32]> = group.iter().filter_map(|string| string.get(1..)).collect();
+        let tail = any_of(&tails, flags, depth - 1);
+        match branches.iter_mut().find(|(other, _)| *other == tail) {
+            Some((_, units)) => units.push((first, first)),
+            None => branches.push((tail, vec![(first, first)])),
+        }
+    }
+    let branches = branches
+        .into_iter()
+        .map(|(tail, units)| Ir::Concat(vec![Ir::Set(folded(&UnitSet::new(units), flags)), tail]));
+    Ir::Alternate(branches.chain(ends).collect())
 }
 
 /// Laziness does not change whether there is a match. A minimum that no text can reach matches

@@ -148,7 +148,7 @@ impl Parser<'_> {
 fn may_be_strings(item: &ClassItem) -> bool {
     match item {
         ClassItem::Range(..) | ClassItem::Builtin { .. } | ClassItem::Property { .. } => false,
-        ClassItem::StringProperty { .. } => true,
+        ClassItem::StringProperty(_) => true,
         ClassItem::Strings(strings) => strings.iter().any(|string| string.len() != 1),
         ClassItem::Class { negated, items } => !negated && items.iter().any(may_be_strings),
         ClassItem::Intersection(operands) => operands.iter().all(may_be_strings),

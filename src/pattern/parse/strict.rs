@@ -87,14 +87,14 @@ impl Parser<'_> {
         self.at += 1;
         match property::find(&text) {
             Ok(Property::Points(set)) => Ok(Some(ClassItem::Property { set, negated })),
-            Ok(Property::Strings(name)) if !self.flags.unicode_sets => {
-                invalid(format!("the members of `{name}` are strings; it needs the flag v"))
+            Ok(Property::Strings(_)) if !self.flags.unicode_sets => {
+                invalid(format!("the members of `{text}` are strings; it needs the flag v"))
             }
-            Ok(Property::Strings(name)) if negated => {
-                let message = format!("the members of `{name}` are strings; it has no complement");
+            Ok(Property::Strings(_)) if negated => {
+                let message = format!("the members of `{text}` are strings; it has no complement");
                 Err(PatternFault::invalid("invalid.negated_strings", at, message))
             }
-            Ok(Property::Strings(name)) => Ok(Some(ClassItem::StringProperty { at, name })),
+            Ok(Property::Strings(strings)) => Ok(Some(ClassItem::StringProperty(strings))),
             Err(hint) => invalid(hint),
         }
     }

@@ -6,11 +6,14 @@
 //! tables do not know, are added here.
 
 mod names;
+mod strings;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use regex_syntax::hir::{Class, HirKind};
+
+pub(super) use strings::Strings;
 
 use super::set::{HALVES, LAST_POINT, UnitSet};
 
@@ -22,7 +25,7 @@ pub(super) enum Property {
     /// Of code points.
     Points(Arc<UnitSet>),
     /// Of strings: only under `v`, and never negated.
-    Strings(&'static str),
+    Strings(Arc<Strings>),
 }
 
 /// Finds `name` or `name=value` as it stands between the braces; the error is a hint.
@@ -33,8 +36,8 @@ pub(super) fn find(text: &str) -> Result<Property, String> {
         Some(("Script_Extensions" | "scx", value)) => among(names::SCRIPTS, value, "scx="),
         Some(_) => None,
         None => {
-            if let Some(name) = names::STRINGS.split(' ').find(|name| *name == text) {
-                return Ok(Property::Strings(name));
+            if let Some(strings) = strings::find(text) {
+                return Ok(Property::Strings(strings));
             }
             among(names::CATEGORIES, text, "gc=").or_else(|| among(names::BINARY, text, ""))
         }

@@ -61,8 +61,3 @@ pub(super) const BINARY: &str = "\
     Quotation_Mark=QMark Radical Regional_Indicator=RI Sentence_Terminal=STerm Soft_Dotted=SD \
     Terminal_Punctuation=Term Unified_Ideograph=UIdeo Uppercase=Upper Variation_Selector=VS \
     White_Space=space XID_Continue=XIDC XID_Start=XIDS";
-
-/// Properties whose members are strings; only under the flag `v`.
-pub(super) const STRINGS: &str = "\
-    Basic_Emoji Emoji_Keycap_Sequence RGI_Emoji_Modifier_Sequence RGI_Emoji_Flag_Sequence \
-    RGI_Emoji_Tag_Sequence RGI_Emoji_ZWJ_Sequence RGI_Emoji";

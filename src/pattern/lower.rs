@@ -78,7 +78,8 @@ impl Lowering {
     ) -> Result<Ir, PatternFault> {
         self.strings += items.iter().map(string_count).sum::<usize>();
         if self.strings > STRINGS {
-            let message = format!("classes with more than {STRINGS} strings together");
+            let message =
+                format!("classes with more than {STRINGS} strings together; name fewer sets");
             return Err(PatternFault::too_large(message));
         }
         let Content { set, strings } = content(negated, items, flags);

@@ -25,16 +25,23 @@ impl Engine {
         let fits = |engine: &Self| engine.memory() <= limits.pattern_bytes;
         let plain = body.ir.to_hir().and_then(|hir| Self::plain(hir, body, sticky, limits));
         // Ours is the smaller form, so what does not fit there may still fit here.
-        let engine = plain.filter(fits).or_else(|| {
-            let guarded = Guarded::new(body, sticky, Limits::PATTERN_STATES)?;
-            Some(Self::Guarded(Box::new(guarded))).filter(fits)
-        });
-        engine.ok_or_else(|| {
+        if let Some(engine) = plain.filter(fits) {
+            return Ok(engine);
+        }
+        let states = Limits::PATTERN_STATES;
+        let guarded = Guarded::new(body, sticky, states).ok_or_else(|| {
             PatternFault::too_large(format!(
-                "compiled, the pattern is over the limit of {} bytes; write smaller repeats",
-                limits.pattern_bytes
+                "compiled, the pattern has more than {states} states; write smaller repeats"
             ))
-        })
+        })?;
+        let engine = Self::Guarded(Box::new(guarded));
+        if fits(&engine) {
+            return Ok(engine);
+        }
+        Err(PatternFault::too_large(format!(
+            "compiled, the pattern is over the limit of {} bytes; write smaller repeats",
+            limits.pattern_bytes
+        )))
     }
 
     fn plain(hir: Hir, body: &Body, sticky: bool, limits: &Limits) -> Option<Self> {
@@ -60,6 +67,15 @@ impl Engine {
                 regex.is_match(Input::new(units).anchored(anchored))
             }
             Self::Guarded(guarded) => guarded.is_match(units),
+        }
+    }
+
+    /// What a byte of text costs at worst, in bytes of the compiled form and of what is kept for each
+    /// state while matching.
+    pub(super) fn cost(&self) -> usize {
+        match self {
+            Self::Plain { .. } => self.memory(),
+            Self::Guarded(guarded) => guarded.memory() + guarded.scratch(),
         }
     }
 

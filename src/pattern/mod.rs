@@ -31,6 +31,8 @@ pub struct Pattern {
     unicode: bool,
     memory: usize,
     text_bytes: usize,
+    /// What a byte of text costs.
+    cost: usize,
     work: usize,
 }
 
@@ -98,6 +100,7 @@ impl Pattern {
         let engine = engine::Engine::new(&body, flags.sticky, limits)?;
         Ok(Self {
             memory: engine.memory(),
+            cost: engine.cost(),
             engine,
             work: limits.pattern_work,
             unicode: flags.unicode,
@@ -116,7 +119,7 @@ impl Pattern {
         if text.len() > self.text_bytes {
             return Err(TextFault::TooLong { bytes: text.len(), limit: self.text_bytes });
         }
-        let work = self.memory.saturating_mul(text.len());
+        let work = self.cost.saturating_mul(text.len());
         if work > self.work {
             return Err(TextFault::TooMuchWork { work, limit: self.work });
         }

@@ -212,7 +212,7 @@ class TestDecisions:
     """Borders where another reading would change a decision."""
 
     def test_an_undecided_row_that_shares_the_top_priority_leaves_it_open(self) -> None:
-        undecided = {"op": "matches", "expected": "(a)\\1"}
+        undecided = {"op": "matches", "expected": "(a+)\\1"}
         rows = [
             {"id": "sure", "when": [{"op": "exists"}], "priority": 5, "outputs": 1},
             {"id": "open", "when": [undecided], "priority": 5, "outputs": 2},

@@ -110,7 +110,7 @@ impl Closure {
         }
     }
 
-    /// The states that a byte leads to, sorted.
+    /// The states that a byte leads to, in no order.
     pub(super) fn step(&mut self, nfa: &Nfa, items: &[Id], byte: u8, kernel: &mut Vec<Id>) {
         self.round += 1;
         kernel.clear();
@@ -121,6 +121,5 @@ impl Closure {
                 }
             }
         }
-        kernel.sort_unstable();
     }
 }

@@ -59,6 +59,12 @@ impl Machine {
         1 + self.looks.iter().flat_map(Look::machines).map(Self::count).sum::<usize>()
     }
 
+    /// How many states there are in all.
+    pub(super) fn states(&self) -> usize {
+        let inner: usize = self.looks.iter().flat_map(Look::machines).map(Self::states).sum();
+        self.nfa.len() + inner
+    }
+
     pub(super) fn memory(&self) -> usize {
         let inner: usize = self.looks.iter().flat_map(Look::machines).map(Self::memory).sum();
         size_of::<Self>() + size_of_val(&*self.classes) + self.nfa.memory() + inner

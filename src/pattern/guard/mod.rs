@@ -32,6 +32,9 @@ use super::ir::Body;
 const TABLES: usize = 2 << 20;
 const TABLE: usize = 16 << 10;
 
+/// Bytes for each state in the sets of states.
+const SCRATCH: usize = 32;
+
 /// A compiled pattern and the tables of the threads that run it.
 #[derive(Debug)]
 pub(super) struct Guarded {
@@ -61,6 +64,11 @@ impl Guarded {
     pub(super) fn is_match(&self, text: &[u8]) -> bool {
         let task = Task { text, setting: self.setting };
         self.pool.get().is_match(&self.machine, task)
+    }
+
+    /// Memory of the sets of states while matching, in bytes.
+    pub(super) fn scratch(&self) -> usize {
+        self.machine.states() * SCRATCH
     }
 
     /// Heap memory of the compiled form, in bytes.

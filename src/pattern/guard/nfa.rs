@@ -207,23 +207,36 @@ impl Builder<'_> {
                 // Built from the far end.
                 parts.into_iter().rev().try_fold(next, |next, part| self.add(part, next))?
             }
-            Ir::Alternate(branches) => {
-                let mut start = None;
-                for branch in branches.iter().rev() {
-                    let branch = self.add(branch, next)?;
-                    start = Some(match start {
-                        Some(others) => self.push(State::Split(branch, others))?,
-                        None => branch,
-                    });
-                }
-                start.unwrap_or(next)
-            }
+            Ir::Alternate(branches) => self.add_branches(branches, next)?,
             Ir::Repeat { body, min, max } => self.add_repeat(body, *min, *max, next)?,
             Ir::Ask { question, negated } => {
                 let predicate = self.predicate(question);
                 self.push(State::Guard { predicate, negated: *negated, next })?
             }
         })
+    }
+
+    fn add_branches(&mut self, branches: &[Ir], next: Id) -> Result<Id, TooLarge> {
+        // All sets are one set.
+        let sets = branches.iter().filter_map(|branch| match branch {
+            Ir::Set(set) => Some(set.ranges()),
+            _ => None,
+        });
+        let set = UnitSet::new(sets.flatten().copied());
+        let others: Vec<&Ir> =
+            branches.iter().filter(|branch| !matches!(branch, Ir::Set(_))).collect();
+        let mut start = None;
+        if others.is_empty() || !set.ranges().is_empty() {
+            start = Some(self.add_set(&set, next)?);
+        }
+        for branch in others.into_iter().rev() {
+            let branch = self.add(branch, next)?;
+            start = Some(match start {
+                Some(before) => self.push(State::Split(branch, before))?,
+                None => branch,
+            });
+        }
+        Ok(start.unwrap_or(next))
     }
 
     fn predicate(&mut self, question: &Question) -> u32 {

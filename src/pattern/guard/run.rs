@@ -200,6 +200,7 @@ impl Run {
         }
         let items = self.lazy.items(here, machine);
         self.closure.step(&machine.nfa, items, byte, &mut self.kernel);
+        self.kernel.sort_unstable();
         if self.lazy.memory() > task.setting.table_bytes {
             self.lazy.clear();
             self.clears += 1;

@@ -1,8 +1,9 @@
 //! ECMAScript patterns in linear time: what `new RegExp(source, flags).test(text)` answers.
 //!
 //! Our own parser, lowered structure by structure to byte classes over generalised UTF-8, run by
-//! finite automata. Without the flags `u` and `v` each UTF-16 code unit is spelled on its own. What is not run is refused
-//! and never run with another meaning. Captures and positions are out of scope.
+//! finite automata. Without the flags `u` and `v` each UTF-16 code unit is spelled on its own. What
+//! is not run is refused and never run with another meaning. Captures and positions are out of
+//! scope.
 
 mod ast;
 mod backreference;

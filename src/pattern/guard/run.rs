@@ -133,7 +133,7 @@ impl Run {
     fn skip(&mut self, machine: &Machine, task: Task<'_>) -> bool {
         let Some(prefilter) = &machine.prefilter else { return true };
         // Many short jumps are slower than reading on.
-        if self.skips > 32 && self.at / self.skips < 8 {
+        if self.skips > 32 && self.at / self.skips < 4 {
             return true;
         }
         self.skips += 1;

@@ -25,7 +25,7 @@ pub(super) fn resolved(mut ast: Ast, ignore_case: bool) -> Ast {
     census.count(&ast);
     census.empty(&mut ast, false, &mut BTreeSet::new());
     let mut room = NODES;
-    by_cases(&mut ast, ignore_case, &mut room);
+    by_cases(&mut ast, ignore_case, &mut room, BTreeSet::new());
     ast
 }
 
@@ -198,9 +198,8 @@ impl Survey {
 }
 
 /// Lowers the groups of few values inside `ast`, those with the smallest part first. `room` are nodes
-/// that may still be made.
-fn by_cases(ast: &mut Ast, ignore_case: bool, room: &mut usize) {
-    let mut tried = BTreeSet::new();
+/// that may still be made, `tried` the groups to leave alone.
+fn by_cases(ast: &mut Ast, ignore_case: bool, room: &mut usize, mut tried: BTreeSet<u32>) {
     loop {
         let survey = Survey::of(ast, ignore_case);
         let left = survey.references.iter().map(|(number, ..)| *number);
@@ -221,12 +220,15 @@ fn by_cases(ast: &mut Ast, ignore_case: bool, room: &mut usize) {
         let nodes = Survey::of(part, ignore_case).nodes.saturating_mul(values.len() + 1);
         let Some(left) = room.checked_sub(nodes) else { continue };
         *room = left;
+        let numbers = survey.references.iter().map(|(number, ..)| *number);
+        let outside: BTreeSet<u32> =
+            numbers.filter(|number| !survey.common(*number).starts_with(&way)).collect();
         let mut cases = Vec::with_capacity(values.len() + 1);
         for value in values.iter().map(Some).chain([None]) {
             let mut case = part.clone();
             fill(&mut case, number, value.map(Vec::as_slice));
-            // Other groups of this part are lowered anew in each case.
-            by_cases(&mut case, ignore_case, room);
+            // Other groups that lie wholly in this part are lowered anew in each case.
+            by_cases(&mut case, ignore_case, room, outside.clone());
             cases.push(case);
         }
         *part = Ast::Alternate(cases);
@@ -286,7 +288,9 @@ fn is_single(max: Option<Bound>) -> bool {
 fn fill(ast: &mut Ast, number: u32, value: Option<&[u32]>) {
     let leads = value.is_some() && holds(ast, number);
     match ast {
-        Ast::Group { number: own, .. } if *own == number => {
+        Ast::Group { number: own, body, .. } if *own == number => {
+            // A group that stands in several cases need not have all values in each.
+            let value = value.filter(|value| words(body).is_some_and(|all| all.contains(*value)));
             *ast = value.map_or(Ast::Class { negated: false, items: Vec::new() }, word);
         }
         Ast::Backreference { to: GroupName::Number(to), .. } if *to == number => {

@@ -62,3 +62,29 @@ def test_the_reference_agrees_on_short_texts(part: int) -> None:
 def test_what_keeps_others_busy_is_answered(row: dict[str, Any]) -> None:
     text = "".join(piece * count for piece, count in row["runs"])
     assert row["expected"] is Pattern(row["pattern"], row["flags"]).test(text)
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "text", "found"),
+    [
+        # The inner reference lies in a group that is referred to from outside its part.
+        (r"(?:a?(?:b|(a)){1}b?(\1)\2)(?<n>b|c)\2", "im", "aAaacba", False),
+        (r"(?:(a|b)(c\1)x\2)\2", "", "acaxcaca", True),
+        (r"(?:(a|b)(c\1)x\2)\2", "", "acaxcacb", False),
+        (r"(?:(a)|b)\1c", "", "bc", True),
+        (r"(?<=\1(a))b", "", "aab", True),
+        (r"(?<=\1(a))b", "", "cab", False),
+        (r"(?<=(a)\1)b", "", "cab", True),
+        (r"(?!(a)\1)a\1b", "", "ab", True),
+        (r"(['\"]).*?\1;", "", "x = 'it\";';", True),
+        (r"(['\"]).*?\1;", "", "x = 'it\";", False),
+    ],
+)
+def test_references_to_few_values(source: str, flags: str, text: str, *, found: bool) -> None:
+    assert found is Pattern(source, flags).test(text)
+
+
+@pytest.mark.parametrize("opening", ["(?=a", "(?!b|", "(?<=a|", "(?=.*a(?<=.*a)"])
+def test_lookarounds_as_deep_as_they_may_nest(opening: str) -> None:
+    pattern = Pattern(opening * 50 + ")" * 50)
+    assert pattern.test("a" * 10_000)

@@ -47,6 +47,8 @@ struct Node {
     /// The predicates to be answered inside the text, and at its edges.
     inside: u64,
     at_edge: u64,
+    /// Whether answers inside the text have a column each.
+    in_columns: bool,
 }
 
 #[derive(Debug, Default)]
@@ -135,7 +137,9 @@ impl Lazy {
         } else {
             flags |= PENDING;
         }
-        let node = Node { kernel: kernel.into(), items, inside: near | far, at_edge };
+        let inside = near | far;
+        let in_columns = inside.count_ones() <= COLUMN_BITS;
+        let node = Node { kernel: kernel.into(), items, inside, at_edge, in_columns };
         let id = self.add(node, machine) | flags;
         self.kernels.insert(kernel.into(), id);
         id
@@ -153,7 +157,7 @@ impl Lazy {
         closure: &mut Closure,
     ) -> NodeId {
         let Some(node) = self.node(id, machine) else { return DEAD };
-        let has_column = word & EDGES == 0 && node.inside.count_ones() <= COLUMN_BITS;
+        let has_column = word & EDGES == 0 && node.in_columns;
         let known = if has_column {
             Some(self.get(id, column)).filter(|known| *known != UNKNOWN)
         } else {
@@ -193,7 +197,8 @@ impl Lazy {
         if let Some(known) = self.closed.get(&key) {
             return *known;
         }
-        let node = Node { kernel: Box::default(), items: key.1.clone(), inside: 0, at_edge: 0 };
+        let items = key.1.clone();
+        let node = Node { kernel: Box::default(), items, inside: 0, at_edge: 0, in_columns: true };
         let id = self.add(node, machine) | closed_flags(closure);
         self.closed.insert(key, id);
         id
@@ -206,14 +211,23 @@ impl Lazy {
         &self,
         mut node: NodeId,
         classes: &[u8; 256],
-        bytes: impl Iterator<Item = &'a u8>,
+        mut bytes: impl Iterator<Item = &'a u8>,
     ) -> (NodeId, usize) {
         let table = self.table.as_slice();
-        let mut count = 0_usize;
-        for byte in bytes {
+        let step = |node: NodeId, byte: &u8| {
             let class = classes.get(usize::from(*byte)).copied().unwrap_or_default();
             // PERF: a plain node has no flags to mask out.
-            let next = table.get((node | u32::from(class)) as usize).copied().unwrap_or(UNKNOWN);
+            table.get((node | u32::from(class)) as usize).copied().unwrap_or(UNKNOWN)
+        };
+        let mut count = 0_usize;
+        while let Some(byte) = bytes.next() {
+            let mut next = step(node, byte);
+            // PERF: as long as the node stays, no look-up waits for the one before.
+            while next == node {
+                count = count.wrapping_add(1);
+                let Some(byte) = bytes.next() else { return (node, count) };
+                next = step(node, byte);
+            }
             if next & SPECIAL != 0 {
                 if next != UNKNOWN {
                     return (next, count.wrapping_add(1));

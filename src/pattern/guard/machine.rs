@@ -3,7 +3,7 @@
 use regex_automata::util::prefilter::Prefilter;
 
 use super::nfa::{Nfa, TooLarge};
-use crate::pattern::ir::{Body, Lookaround};
+use crate::pattern::ir::{Body, Ir, Lookaround};
 
 /// Columns for the answers of at most four predicates: no row of a table is narrower.
 const NARROWEST: usize = 16;
@@ -13,7 +13,7 @@ const NARROWEST: usize = 16;
 pub(super) struct Machine {
     pub(super) nfa: Nfa,
     pub(super) forward: bool,
-    pub(super) classes: Box<[u8; 256]>,
+    pub(super) classes: [u8; 256],
     /// A row of the table has two to the power of this many columns.
     pub(super) shift: u32,
     pub(super) looks: Vec<Look>,
@@ -25,12 +25,12 @@ pub(super) struct Machine {
 #[derive(Debug)]
 pub(super) struct Look {
     /// Answers for all places in one pass: forward for a lookbehind, backward for a lookahead.
-    pub(super) sweep: Machine,
+    pub(super) sweep: Box<Machine>,
     /// Whether the reader goes the same way, so that both can go in step.
     pub(super) in_step: bool,
     /// Answers for one place by reading on from there, the other way; only without lookarounds
     /// inside, which would not know where to start.
-    pub(super) direct: Option<Machine>,
+    pub(super) direct: Option<Box<Machine>>,
 }
 
 impl Machine {
@@ -40,18 +40,32 @@ impl Machine {
         forward: bool,
         anywhere: bool,
         room: &mut usize,
-    ) -> Result<Self, TooLarge> {
-        let nfa = Nfa::new(&body.ir, forward, anywhere, room)?;
+    ) -> Result<Box<Self>, TooLarge> {
+        let mut machine = Self::without_looks(&body.ir, forward, anywhere, room)?;
+        for look in &body.looks {
+            machine.looks.push(Look::new(look, forward, room)?);
+        }
+        Ok(machine)
+    }
+
+    /// Apart, so that nested lookarounds take little of the stack.
+    #[inline(never)]
+    fn without_looks(
+        ir: &Ir,
+        forward: bool,
+        anywhere: bool,
+        room: &mut usize,
+    ) -> Result<Box<Self>, TooLarge> {
+        let nfa = Nfa::new(ir, forward, anywhere, room)?;
         let (classes, count) = nfa.byte_classes();
-        let looks = body.looks.iter().map(|look| Look::new(look, forward, room));
-        Ok(Self {
+        Ok(Box::new(Self {
             forward,
             classes,
             shift: count.max(NARROWEST).next_power_of_two().trailing_zeros(),
-            looks: looks.collect::<Result<_, _>>()?,
+            looks: Vec::new(),
             nfa,
             prefilter: None,
-        })
+        }))
     }
 
     /// How many machines there are in all.
@@ -67,7 +81,7 @@ impl Machine {
 
     pub(super) fn memory(&self) -> usize {
         let inner: usize = self.looks.iter().flat_map(Look::machines).map(Self::memory).sum();
-        size_of::<Self>() + size_of_val(&*self.classes) + self.nfa.memory() + inner
+        size_of::<Self>() + self.nfa.memory() + inner
     }
 }
 
@@ -87,6 +101,6 @@ impl Look {
     }
 
     fn machines(&self) -> impl Iterator<Item = &Machine> {
-        std::iter::once(&self.sweep).chain(&self.direct)
+        std::iter::once(&*self.sweep).chain(self.direct.as_deref())
     }
 }

@@ -29,7 +29,7 @@ use self::run::{Run, Setting, Task};
 use super::ir::Body;
 
 /// Bytes that the tables of one thread may take, and the least for each machine.
-const TABLES: usize = 2 << 20;
+const TABLES: usize = 1 << 20;
 const TABLE: usize = 16 << 10;
 
 /// Bytes for each state in the sets of states.
@@ -38,7 +38,7 @@ const SCRATCH: usize = 32;
 /// A compiled pattern and the tables of the threads that run it.
 #[derive(Debug)]
 pub(super) struct Guarded {
-    machine: Machine,
+    machine: Box<Machine>,
     setting: Setting,
     pool: Pool<Run, fn() -> Run>,
 }

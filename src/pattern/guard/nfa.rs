@@ -134,7 +134,7 @@ impl Nfa {
     }
 
     /// Numbers for bytes, alike for bytes that no state tells apart, and how many there are.
-    pub(super) fn byte_classes(&self) -> (Box<[u8; 256]>, usize) {
+    pub(super) fn byte_classes(&self) -> ([u8; 256], usize) {
         let mut starts = [false; 256];
         let single = self.states.iter().filter_map(|state| match state {
             State::Byte(edge) => Some(edge),
@@ -147,7 +147,7 @@ impl Nfa {
                 }
             }
         }
-        let mut classes = Box::new([0; 256]);
+        let mut classes = [0; 256];
         let mut class = 0_u8;
         for (at, (slot, start)) in classes.iter_mut().zip(starts).enumerate() {
             class = class.saturating_add(u8::from(start && at > 0));

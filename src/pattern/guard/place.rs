@@ -6,13 +6,16 @@ use crate::value::text::code_points;
 /// A set to look units up in, one at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lookup {
-    ascii: u128,
+    ascii: [bool; 128],
     set: UnitSet,
 }
 
 impl Lookup {
     pub(super) fn new(set: UnitSet) -> Self {
-        let ascii = (0..128).filter(|unit| set.contains(*unit)).fold(0, |bits, at| bits | 1 << at);
+        let mut ascii = [false; 128];
+        for (unit, slot) in (0..).zip(&mut ascii) {
+            *slot = set.contains(unit);
+        }
         Self { ascii, set }
     }
 
@@ -37,8 +40,8 @@ impl Lookup {
 
     /// Whether the set holds the unit that starts at a place with this byte.
     fn holds(&self, first: u8, text: &[u8], at: usize) -> bool {
-        if first < 0x80 {
-            return (self.ascii >> first) & 1 == 1;
+        if let Some(holds) = self.ascii.get(usize::from(first)) {
+            return *holds;
         }
         let unit = text.get(at..).and_then(|rest| code_points(rest).next());
         unit.is_some_and(|unit| self.set.contains(unit))

@@ -15,6 +15,9 @@ const CLEARS: u32 = 8;
 pub(super) struct Run {
     at: usize,
     node: NodeId,
+    /// What the node, or the kernel, comes to at this place is known: in `here`, or in the closure.
+    settled: bool,
+    here: NodeId,
     /// The states that the last byte led to, while simulating.
     kernel: Vec<Id>,
     simulating: bool,
@@ -55,7 +58,17 @@ impl Run {
     pub(super) fn is_match(&mut self, machine: &Machine, task: Task<'_>) -> bool {
         self.prepare(machine, task);
         let to = if machine.forward { task.text.len() } else { 0 };
-        self.drive(machine, task, to, |_| true)
+        let found = self.drive(machine, task, to, |_| true);
+        self.release();
+        found
+    }
+
+    /// Drops the answers of all lookarounds inside.
+    fn release(&mut self) {
+        for reader in &mut self.readers {
+            reader.answers = None;
+            reader.sweep.release();
+        }
     }
 
     /// Puts the machine, and all that go in step with it, at their end of the text.
@@ -64,7 +77,6 @@ impl Run {
         self.readers.resize_with(machine.looks.len(), Reader::default);
         for (reader, look) in self.readers.iter_mut().zip(&machine.looks) {
             reader.spent = 0;
-            reader.answers = None;
             if look.in_step {
                 reader.sweep.prepare(&look.sweep, task);
             }
@@ -73,6 +85,7 @@ impl Run {
 
     fn start(&mut self, machine: &Machine, task: Task<'_>, at: usize) {
         self.at = at;
+        self.settled = false;
         self.clears = 0;
         self.skips = 0;
         self.closure.fit(&machine.nfa);
@@ -97,18 +110,24 @@ impl Run {
             if self.node & FRESH != 0 && !self.skip(machine, task) {
                 return false;
             }
-            let here = self.settle(machine, task);
-            if here & MATCHED != 0 && found(self.at) {
+            if !self.settled {
+                self.here = self.settle(machine, task);
+                self.settled = true;
+            }
+            if self.here & MATCHED != 0 && found(self.at) {
                 return true;
             }
-            if self.at == to || here & DEAD != 0 {
+            if self.at == to || self.here & DEAD != 0 {
                 return false;
             }
-            self.advance(machine, task, here);
+            self.advance(machine, task, self.here);
             self.stretch(machine, task, to);
         }
         loop {
-            self.close(machine, task);
+            if !self.settled {
+                self.close(machine, task);
+                self.settled = true;
+            }
             if self.closure.matched && found(self.at) {
                 return true;
             }
@@ -124,6 +143,7 @@ impl Run {
 
     /// Takes the next byte.
     fn read(&mut self, machine: &Machine, task: Task<'_>) -> u8 {
+        self.settled = false;
         let at = if machine.forward { self.at } else { self.at.saturating_sub(1) };
         self.at = if machine.forward { at + 1 } else { at };
         task.text.get(at).copied().unwrap_or_default()
@@ -133,7 +153,7 @@ impl Run {
     fn skip(&mut self, machine: &Machine, task: Task<'_>) -> bool {
         let Some(prefilter) = &machine.prefilter else { return true };
         // Many short jumps are slower than reading on.
-        if self.skips > 32 && self.at / self.skips < 8 {
+        if self.skips > 32 && self.at / self.skips < 4 {
             return true;
         }
         self.skips += 1;
@@ -259,6 +279,7 @@ impl Reader {
             }
             false
         });
+        self.sweep.release();
         self.answers = Some(answers);
     }
 }

@@ -49,7 +49,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --fix --quiet .
 
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -name '*.rs' -o -name '*.py' -o -name '*.pyi')
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -name '*.rs' -o -name '*.json' -o -name '*.py' -o -name '*.pyi')
 
 tools-present:
 	@command -v $(PYTHON) >/dev/null || \

@@ -10,13 +10,16 @@ import os
 import platform
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from statistics import median
 
+import errors
+
 import interlock
 import workloads
-from interlock import Branch, Checks, DecisionTable, Json, Pattern
+from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern
 
 ROUNDS = 15
 
@@ -99,12 +102,34 @@ def growth_table() -> None:
         print(f"| {letters:,} | {ours * 1e6:.1f} µs | {ours / letters * 1e9:.2f} ns | {theirs} |")
 
 
+def errors_table() -> None:
+    records, classifier = errors.records(100_000), ErrorClassify()
+    theirs = partial(errors.answers, records)
+    by_hand, by_us, ratio = compared(theirs, partial(classifier.classify_many, records))
+    a_record = 1e9 / len(records)
+    print("| 100,000 errors in one call | by hand, a record | interlock | ratio |")
+    print("|---|---|---|---|")
+    classify = errors.by_hand()
+    decided = [classify(record)[-1] for record in records]
+    for source, count in Counter(decided).most_common():
+        part = [record for record, by in zip(records, decided, strict=True) if by == source]
+        hand, ours, each = compared(
+            partial(errors.answers, part), partial(classifier.classify_many, part)
+        )
+        scale = 1e9 / len(part)
+        shown = f"{hand * scale:.0f} ns | {ours * scale:.0f} ns | {each:.2f}x"
+        print(f"| decided by {source}, {count:,} | {shown} |")
+    print(f"| all | {by_hand * a_record:.0f} ns | {by_us * a_record:.0f} ns | **{ratio:.2f}x** |")
+
+
 def main() -> None:
     print(
         f"interlock {interlock.__version__}, CPython {platform.python_version()}, "
         f"{platform.machine()}, {os.cpu_count()} CPUs, command `make bench`\n"
     )
     ratio_table()
+    print()
+    errors_table()
     print()
     growth_table()
 

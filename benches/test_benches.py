@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
+import errors
 import pytest
 
 import workloads
-from interlock import Branch, Checks, DecisionTable, Json, Pattern
+from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern
 
 
 class Benchmark(Protocol):
@@ -97,3 +98,21 @@ class TestPathological:
         pattern = re.compile(workloads.PATHOLOGICAL)
 
         assert benchmark(pattern.search, "a" * letters) is None
+
+
+@pytest.mark.benchmark(group="10,000 errors")
+class TestErrors:
+    RECORDS = errors.records(10_000)
+
+    def test_by_hand(self, benchmark: Benchmark) -> None:
+        assert benchmark(errors.answers, self.RECORDS)
+
+    def test_in_one_call(self, benchmark: Benchmark) -> None:
+        benchmark(ErrorClassify().classify_many, self.RECORDS)
+
+    def test_both_answer_alike(self) -> None:
+        ours = [
+            (one.error_class, one.action, one.retryable, one.wait_ms, one.matched, one.source)
+            for one in ErrorClassify().classify_many(self.RECORDS)
+        ]
+        assert ours == errors.answers(self.RECORDS)

@@ -38,7 +38,13 @@ if TYPE_CHECKING:
     from interlock.tools.consensus_vote import VoteResult, consensus_vote
     from interlock.tools.deadline_check import DeadlineResult, deadline_check
     from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
-    from interlock.tools.error_classify import ErrorClassify, ErrorVerdict, error_classify
+    from interlock.tools.error_classify import (
+        ErrorClassify,
+        ErrorVerdict,
+        ErrorVerdicts,
+        classify_exception,
+        error_classify,
+    )
     from interlock.tools.lead_assign import LeadAssign, LeadResult, lead_assign
     from interlock.tools.rule_score import RuleScore, ScoreResult, rule_score
     from interlock.tools.sequence_run import SequenceRun, sequence_run
@@ -76,7 +82,13 @@ _HOMES = {
     "tools.consensus_vote": ("VoteResult", "consensus_vote"),
     "tools.deadline_check": ("DeadlineResult", "deadline_check"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
-    "tools.error_classify": ("ErrorClassify", "ErrorVerdict", "error_classify"),
+    "tools.error_classify": (
+        "ErrorClassify",
+        "ErrorVerdict",
+        "ErrorVerdicts",
+        "classify_exception",
+        "error_classify",
+    ),
     "tools.lead_assign": ("LeadAssign", "LeadResult", "lead_assign"),
     "tools.rule_score": ("RuleScore", "ScoreResult", "rule_score"),
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
@@ -95,6 +107,7 @@ __all__ = [
     "DecisionTable",
     "ErrorClassify",
     "ErrorVerdict",
+    "ErrorVerdicts",
     "FormatResult",
     "HeldStep",
     "InputInvalid",
@@ -125,6 +138,7 @@ __all__ = [
     "branch",
     "canonical",
     "check_format",
+    "classify_exception",
     "consensus_vote",
     "deadline_check",
     "decision_table",

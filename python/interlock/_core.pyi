@@ -1,6 +1,6 @@
 """The engine: conditions, patterns, formats, canonical form. Not public but for `Json`, `Pattern`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Self, TypeAlias, final
 
 from interlock.errors import Problem
@@ -8,6 +8,7 @@ from interlock.typing import JSON
 
 __all__ = [
     "Classifier",
+    "ErrorRows",
     "Json",
     "Pattern",
     "RuleSet",
@@ -18,6 +19,7 @@ __all__ = [
     "compile_rules",
     "digest",
     "error_names",
+    "error_packs",
     "find_format",
     "fingerprint",
     "format_instant",
@@ -34,12 +36,16 @@ __all__ = [
 ]
 __version__: str
 
+_Headers: TypeAlias = list[tuple[str, str]]
+_More: TypeAlias = tuple[str | None, object, _Headers | None, str | None, str | None, str | None]
+_ErrorRow: TypeAlias = tuple[str, str, bool, int | None, str | None, str, str, bool, str | None]
+
 @final
 class Classifier:
-    """Caller rules before the error tables.
+    """Caller rules and packs before the error tables.
 
     A rule is: id, contains, pattern, whether the pattern is undetermined, status, exit code, class,
-    action, wait in milliseconds.
+    action, wait in milliseconds. Packs are chosen by name; None for all.
     """
 
     def __new__(
@@ -49,19 +55,45 @@ class Classifier:
                 str, str | None, Pattern | None, bool, int | None, int | None, str, str, int | None
             ]
         ],
+        packs: list[str] | None = None,
     ) -> Self: ...
     def classify(
         self,
-        *,
         status: int | None,
         exit_code: int | None,
         signal: str | None,
         code: str | None,
         message: str | None,
-        wait_ms: int | None,
+        retry_after: str | None,
+        now_ms: int | None,
         exhausted: bool,
-    ) -> tuple[str, str, bool, int | None, str, str]:
-        """Class, action, retryable, wait, matched, source of an error."""
+        max_wait_ms: int | None,
+        more: _More | None,
+    ) -> _ErrorRow:
+        """Class, action, retryable, wait, instant, matched, source, exhausted, message.
+
+        `more` is provider, body, headers, command, errno, stdout.
+        """
+    def classify_many(
+        self,
+        records: list[Mapping[str, object] | Json],
+        one: Callable[[int], tuple[object, ...]],
+    ) -> ErrorRows:
+        """The answers for a list of records.
+
+        One that is not plain is read by `one`, which takes its place and gives the arguments of
+        `classify`.
+        """
+
+@final
+class ErrorRows:
+    """The answers of a batch, in the order of its records."""
+
+    def __len__(self) -> int: ...
+    def row(self, place: int) -> _ErrorRow:
+        """The answer at a place."""
+    def counts(self) -> list[tuple[tuple[str, str], int]]:
+        """How often each class and action were answered."""
 
 @final
 class Json:
@@ -231,3 +263,6 @@ def retry_after(raw: str, now_ms: int | None = None) -> tuple[int | None, int | 
 
 def error_names() -> tuple[list[str], list[str]]:
     """The names of all classes, and of all actions."""
+
+def error_packs() -> list[tuple[str, str, int]]:
+    """Name, version and number of rules of every pack, in the order in which they are asked."""

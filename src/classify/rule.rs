@@ -1,17 +1,22 @@
 //! Rules of a caller: asked before every table.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Outcome, Signals};
+use memchr::memmem;
+
+use super::{Entry, Outcome, Said, Signals};
 use crate::pattern::Pattern;
+use crate::value::text::{code_points, from_points};
 
 /// A rule; all conditions that are given must hold.
 #[derive(Debug)]
 pub struct Rule {
     /// Its name.
     pub id: Box<str>,
-    /// A text that message or code must hold, in any case; kept in lower case.
-    pub contains: Option<Box<str>>,
+    /// A text that message or code must hold, in any case; kept in lower case
+    /// and generalised UTF-8.
+    pub contains: Option<Box<[u8]>>,
     /// A pattern that message or code must match.
     pub matches: Option<RulePattern>,
     /// A status.
@@ -45,6 +50,10 @@ pub enum RuleAnswer {
 }
 
 impl Rule {
+    pub(super) fn entry(&self) -> Entry<'_> {
+        Entry::Rule(Cow::Borrowed(&self.id))
+    }
+
     /// Answers for an error; numbers before texts, texts before patterns.
     pub fn answer(&self, signals: &Signals<'_>) -> RuleAnswer {
         let differs = |wanted: Option<i64>, given: Option<i64>| wanted.is_some() && wanted != given;
@@ -54,7 +63,7 @@ impl Rule {
         // Message and code are looked at apart: a phrase must not straddle them.
         let texts = || [signals.message, signals.code].into_iter().flatten();
         if let Some(part) = &self.contains
-            && !texts().any(|text| text.to_lowercase().contains(&**part))
+            && !texts().any(|text| memmem::find(&lower(text.exact), part).is_some())
         {
             return RuleAnswer::Misses;
         }
@@ -68,14 +77,26 @@ impl Rule {
 }
 
 /// A match in any text decides; else a text that could not be searched leaves it open.
-fn found_in<'a>(pattern: &Pattern, texts: impl Iterator<Item = &'a str>) -> RuleAnswer {
+fn found_in<'a>(pattern: &Pattern, texts: impl Iterator<Item = Said<'a>>) -> RuleAnswer {
     let mut answer = RuleAnswer::Misses;
     for text in texts {
-        match pattern.test(text.as_bytes()) {
+        match pattern.test(text.exact) {
             Ok(true) => return RuleAnswer::Holds,
             Ok(false) => {}
             Err(_) => answer = RuleAnswer::Undetermined,
         }
     }
     answer
+}
+
+/// A text in generalised UTF-8 in lower case; halves of pairs have none.
+pub fn lower(text: &[u8]) -> Vec<u8> {
+    match std::str::from_utf8(text) {
+        Ok(text) => text.to_lowercase().into_bytes(),
+        Err(_) => from_points(code_points(text).flat_map(|point| {
+            let letter = char::from_u32(point);
+            let lower = letter.into_iter().flat_map(char::to_lowercase).map(u32::from);
+            lower.chain(letter.is_none().then_some(point))
+        })),
+    }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::Outcome;
+use super::data::{child, members, text_of};
+use super::phrases::Phrases;
 use crate::value::json::Document;
-use crate::value::{MemberName, Node, Step, View};
+use crate::value::{Node, Step};
 
 /// Characters of a message that are read.
 const MESSAGE_CHARACTERS: usize = 64_000;
@@ -21,8 +21,8 @@ pub struct Tables {
     exit_signals: BTreeMap<i64, Box<str>>,
     code: BTreeMap<Box<str>, Outcome>,
     phrases: Vec<(Box<str>, Outcome)>,
-    /// Answers positions in `phrases`; `None` only if it could not be built.
-    automaton: Option<AhoCorasick>,
+    /// Answers positions in `phrases`.
+    search: Phrases,
 }
 
 impl Tables {
@@ -43,10 +43,7 @@ impl Tables {
         };
         let signals = members(table("exit_signals").as_ref(), text_of);
         let phrases = phrases(table("message").as_ref());
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
+        let search = Phrases::new(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
         Self {
             status: numbers("status").collect(),
             exit: numbers("exit").collect(),
@@ -57,7 +54,7 @@ impl Tables {
                 .collect(),
             code: outcomes("code").into_iter().collect(),
             phrases,
-            automaton: automaton.ok(),
+            search,
         }
     }
 
@@ -83,9 +80,11 @@ impl Tables {
         self.exit.get(&code).copied()
     }
 
-    /// A signal by its name in upper case, with the name as the table has it.
+    /// A signal by its name in any case, with the name as the table has it.
     pub fn signal(&self, name: &str) -> Option<(&str, Outcome)> {
-        self.signal.get_key_value(name).map(|(name, outcome)| (&**name, *outcome))
+        let found = self.signal.get_key_value(name);
+        let found = found.or_else(|| self.signal.get_key_value(&*name.to_uppercase()));
+        found.map(|(name, outcome)| (&**name, *outcome))
     }
 
     /// The signal that an exit code of 128 and more stands for.
@@ -93,9 +92,11 @@ impl Tables {
         self.exit_signals.get(&code).map(|name| &**name)
     }
 
-    /// An error code as it is written, then in upper case.
-    pub fn code(&self, code: &str) -> Option<Outcome> {
-        self.code.get(code).or_else(|| self.code.get(&*code.to_uppercase())).copied()
+    /// An error code as it is written, then in upper case, with the code as the table has it.
+    pub fn code(&self, code: &str) -> Option<(&str, Outcome)> {
+        let found = self.code.get_key_value(code);
+        let found = found.or_else(|| self.code.get_key_value(&*code.to_uppercase()));
+        found.map(|(code, outcome)| (&**code, *outcome))
     }
 
     /// The phrase that stands first **in the table** of all that the message holds.
@@ -103,47 +104,25 @@ impl Tables {
     /// # Complexity
     /// O(message), whatever the number of phrases.
     pub fn message(&self, message: &str) -> Option<(&str, Outcome)> {
-        let end = message.char_indices().nth(MESSAGE_CHARACTERS).map(|(at, _)| at);
-        let head = message.get(..end.unwrap_or(message.len())).unwrap_or(message);
-        // Two letters outside ASCII have lower-case forms that begin with an ASCII one.
-        let folded;
-        let head = if head.contains(['\u{130}', '\u{212A}']) {
-            folded = head.to_lowercase();
-            folded.as_str()
+        let head = head(message, MESSAGE_CHARACTERS);
+        // Only two letters outside ASCII have lower-case forms that begin with an ASCII one.
+        let lower = if head.is_ascii() || !head.contains(['\u{130}', '\u{212A}']) {
+            head.to_ascii_lowercase()
         } else {
-            head
+            head.to_lowercase()
         };
-        let mut first = usize::MAX;
-        for found in self.automaton.as_ref()?.find_overlapping_iter(head) {
-            first = first.min(found.pattern().as_usize());
-            if first == 0 {
-                break;
-            }
-        }
+        let first = self.search.first(lower.as_bytes())?;
         self.phrases.get(first).map(|(phrase, outcome)| (&**phrase, *outcome))
     }
 }
 
-fn child<N: Node>(node: &N, name: &str) -> Option<N> {
-    node.child(&Step::key(name.as_bytes())).ok().flatten()
-}
-
-fn members<N: Node, T>(table: Option<&N>, read: impl Fn(&N) -> Option<T>) -> Vec<(Box<str>, T)> {
-    let members = table.and_then(|table| table.members(usize::MAX).ok()).unwrap_or_default();
-    let read_one = |(name, node): (MemberName, N)| match name {
-        MemberName::Text(name) => {
-            Some((String::from_utf8_lossy(&name).into_owned().into_boxed_str(), read(&node)?))
-        }
-        MemberName::Other(_) => None,
-    };
-    members.into_iter().filter_map(read_one).collect()
-}
-
-fn text_of<N: Node>(node: &N) -> Option<Box<str>> {
-    match node.view().ok()? {
-        View::String(text) => text.as_str().map(Box::from),
-        _ => None,
+/// As many characters of a text.
+pub(super) fn head(text: &str, characters: usize) -> &str {
+    if text.len() <= characters {
+        return text;
     }
+    let end = text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
 }
 
 /// `[…, class, action]` with so many entries before the class.

@@ -2,6 +2,7 @@
 //! lives here.
 
 mod classify;
+mod classify_many;
 mod document;
 mod errors;
 mod functions;
@@ -22,7 +23,9 @@ mod _core {
     use pyo3::types::PyModuleMethods as _;
 
     #[pymodule_export]
-    use super::classify::{Classifier, error_names};
+    use super::classify::{Classifier, error_names, error_packs};
+    #[pymodule_export]
+    use super::classify_many::ErrorRows;
     #[pymodule_export]
     use super::document::Json;
     #[pymodule_export]

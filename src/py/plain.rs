@@ -102,7 +102,7 @@ fn json_copy<'py>(py: Python<'py>, node: JsonNode<'_>, left: usize) -> PyResult<
         let fault = NotAValue::here(Found::TooDeep(Limits::DEEPEST));
         not_a_value(py, "value", &node, &fault)
     };
-    let view = node.view().map_err(|fault| read_error(&fault))?;
+    let view = node.view().map_err(|fault| unreadable(py, &fault))?;
     Ok(match view {
         View::Null | View::Opaque(_) => py.None().into_bound(py),
         View::Boolean(boolean) => PyBool::new(py, boolean).to_owned().into_any(),
@@ -123,7 +123,7 @@ fn json_copy<'py>(py: Python<'py>, node: JsonNode<'_>, left: usize) -> PyResult<
                 raised = appended.err();
                 Ok(raised.is_some())
             });
-            read.map_err(|fault| read_error(&fault))?;
+            read.map_err(|fault| unreadable(py, &fault))?;
             if let Some(error) = raised {
                 return Err(error);
             }
@@ -131,7 +131,7 @@ fn json_copy<'py>(py: Python<'py>, node: JsonNode<'_>, left: usize) -> PyResult<
         }
         View::Object => {
             let dict = PyDict::new(py);
-            let members = node.members(usize::MAX).map_err(|fault| read_error(&fault))?;
+            let members = node.members(usize::MAX).map_err(|fault| unreadable(py, &fault))?;
             for (name, member) in members {
                 if let MemberName::Text(name) = name {
                     let name: Bound<'py, PyString> = to_python_text(py, &name)?;
@@ -141,6 +141,12 @@ fn json_copy<'py>(py: Python<'py>, node: JsonNode<'_>, left: usize) -> PyResult<
             dict.into_any()
         }
     })
+}
+
+/// JSON text holds only what can be read, but for a number with too many digits.
+fn unreadable(py: Python<'_>, fault: &Unreadable) -> PyErr {
+    let problem = Problem::new(Code::OverLimit, "value", None, fault.reason.clone());
+    raised(py, "ConfigError", &[problem])
 }
 
 fn read_error(fault: &Unreadable) -> PyErr {

@@ -28,6 +28,7 @@ def rule_set() -> _core.RuleSet:
 
 INSTANCES: dict[str, Callable[[], object]] = {
     "Classifier": lambda: _core.Classifier([]),
+    "ErrorRows": lambda: _core.Classifier([]).classify_many([], lambda place: (place,)),
     "Json": lambda: _core.Json(b"[1]"),
     "Pattern": lambda: _core.Pattern("a"),
     "RuleSet": rule_set,

@@ -42,7 +42,7 @@ COMPILED: dict[str, tuple[Any, Callable[..., Any]]] = {
     "lead_assign": (interlock.LeadAssign, interlock.LeadAssign.assign),
     "sequence_run": (interlock.SequenceRun, interlock.SequenceRun.plan),
 }
-CALLED = {name: name.title().replace("_", "") for name in (*FUNCTIONS, *COMPILED)}
+CALLED = {name: name.title().replace("_", "") for name in (*FUNCTIONS, *COMPILED, "error_classify")}
 
 # A case may stand here only with the construct of the pattern dialect that is not lowered yet.
 NOT_LOWERED_YET: dict[str, str] = {}
@@ -88,8 +88,12 @@ def _answer(name: str, given: dict[str, Any], record: Callable[[object], object]
     if name == "retry_after":
         return interlock.parse_retry_after(given["retryAfter"], given.get("now")).to_dict()
     if name == "error_classify":
-        signals = {snake_case(field): part for field, part in given.items()}
-        return interlock.error_classify(**signals).to_dict()
+        rules = given.get("rules", ())
+        told = record({field: part for field, part in given.items() if field != "rules"})
+        if not isinstance(told, dict):
+            return interlock.ErrorClassify(rules).classify_data(cast("Any", told)).to_dict()
+        signals: dict[str, Any] = {snake_case(field): part for field, part in told.items()}
+        return interlock.error_classify(**signals, rules=rules).to_dict()
     if name in FUNCTIONS:
         # The whole input is data here, so all of it comes in both forms.
         form = {f: record(part) if isinstance(part, list) else part for f, part in given.items()}

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-TYPES = {"object", "array", "string", "number", "integer", "boolean", "null"}
+from jsonschema import Draft202012Validator
+
+META = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+"""Says what is no JSON Schema of the dialect 2020-12."""
 
 
 def nodes(schema: dict[str, Any], at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -22,14 +25,12 @@ def is_closed(node: dict[str, Any]) -> bool:
 
 
 def faults(schema: dict[str, Any]) -> list[str]:
-    """List what is wrong with a schema."""
-    found: list[str] = []
+    """List what is wrong with a schema: what the dialect forbids, and what misleads a model."""
+    found = [f"{error.json_path}: {error.message}" for error in META.iter_errors(schema)]
     for at, node in nodes(schema):
-        properties = node.get("properties", {})
         told = {
-            "type": node.get("type", "object") in TYPES,
             "open object": node.get("type") != "object" or is_closed(node),
-            "required": set(node.get("required", ())) <= set(properties),
+            "required": set(node.get("required", ())) <= set(node.get("properties", {})),
             "enum": "enum" not in node or len(set(node["enum"])) == len(node["enum"]) > 0,
             "items": ("items" in node) == (node.get("type") == "array"),
             "description": at == "" or bool(node.get("description")) or at.endswith("[]"),
@@ -37,6 +38,11 @@ def faults(schema: dict[str, Any]) -> list[str]:
         }
         found += [f"{at}: {name}" for name, well in told.items() if not well]
     return found
+
+
+def is_taken(schema: dict[str, Any], value: Any) -> bool:
+    """Say whether a value is as a schema says."""
+    return Draft202012Validator(schema).is_valid(value)
 
 
 def properties_at(schema: dict[str, Any], place: str) -> dict[str, Any]:

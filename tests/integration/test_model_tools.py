@@ -211,12 +211,14 @@ class TestDefinitions:
             assert " Not for " in str(tool["description"])
         assert [*_model_tools.DESCRIPTIONS] == [tool["name"] for tool in definitions()]
         assert {*_model_tools.TOOLS, *_model_tools.INPUT_TOOLS} == {*_model_tools.DESCRIPTIONS}
+        assert 10 == len(definitions())
 
     def test_schemas(self) -> None:
         for tool in cast("list[Wire]", definitions("mcp")):
             schema = tool["inputSchema"]
             assert [] == schemas.faults(schema)
-            assert ("value" in schema["required"]) == (tool["name"] in _model_tools.TOOLS)
+            has_record = {*_model_tools.TOOLS} - {"ErrorClassify"}
+            assert ("value" in schema["required"]) == (tool["name"] in has_record)
             for _, node in schemas.nodes(schema):
                 if "op" in node.get("properties", {}):
                     ops = [name for name, _, _ in _core.ops()]
@@ -242,6 +244,13 @@ class TestDefinitions:
             assert {**plain, "input_schema": schema} == three
             hints = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
             assert hints == one["annotations"]
+
+    @pytest.mark.parametrize("style", ["mcp", "openai", "anthropic"])
+    def test_every_style_holds_json_schemas(self, style: "_model_tools.Style") -> None:
+        for tool in cast("list[Wire]", definitions(style)):
+            told: Wire = tool.get("function", tool)
+            held = [part for part in told.values() if isinstance(part, dict) and "$schema" in part]
+            assert [[]] == [schemas.faults(schema) for schema in held]
 
     def test_the_callers_copy_is_its_own(self) -> None:
         cast("list[Wire]", definitions())[0]["inputSchema"]["properties"].clear()

@@ -13,6 +13,7 @@ from interlock import (
     Branch,
     Checks,
     DecisionTable,
+    ErrorClassify,
     LeadAssign,
     RuleScore,
     SequenceRun,
@@ -25,10 +26,11 @@ from interlock.tools import call, definitions
 from . import schemas
 from .command import BIG_LINE, COMMAND, Ran, Row, environment, interlock
 
-COMMANDS = ("decide", "lint", "call", "schema", "tools", "version")
+COMMANDS = ("decide", "classify", "lint", "call", "schema", "tools", "version")
 COMPILED: dict[str, type[CompiledSpec]] = {
     "Branch": Branch,
     "DecisionTable": DecisionTable,
+    "ErrorClassify": ErrorClassify,
     "RuleScore": RuleScore,
     "LeadAssign": LeadAssign,
     "SequenceRun": SequenceRun,
@@ -106,6 +108,11 @@ class TestCall:
         assert (1, b"") == (ran.code, ran.out)
         assert "[spec/wrong-type]" in ran.err
 
+    def test_an_integer_beyond_the_limit(self) -> None:
+        ran = interlock("call", "ErrorClassify", stdin=b'{"status": %s}' % (b"9" * 25_000))
+        assert (1, b"") == (ran.code, ran.out)
+        assert "20000 digits [spec/over-limit]" in ran.err
+
     def test_every_fault_is_listed(self) -> None:
         arms: list[Row] = [
             {"name": "a", "when": []},
@@ -163,7 +170,7 @@ class TestSchema:
         inputs = {d["name"]: d["inputSchema"] for d in definitions("mcp")}
         assert inputs[tool] == json.loads(interlock("schema", tool).out)
 
-    @pytest.mark.parametrize("tool", COMPILED)
+    @pytest.mark.parametrize("tool", CHECKS_AT)
     def test_has_every_op(self, tool: str) -> None:
         check = schemas.properties_at(json.loads(interlock("schema", tool).out), CHECKS_AT[tool])
         names = [name for name, _, _ in _core.ops()]
@@ -182,6 +189,7 @@ class TestTools:
         listed = [line.split()[0] for line in ran.lines]
         assert list(COMPILED) == [name for name in listed if name in COMPILED]
         assert {*COMPILED, *WITHOUT_SPEC} == set(listed)
+        assert 10 == len(listed)
 
     def test_each_style(self) -> None:
         given: dict[str, Any] = {

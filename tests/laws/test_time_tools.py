@@ -3,9 +3,7 @@
 import copy
 import json
 import math
-import os
 import pickle
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -51,20 +49,6 @@ def answer_or_refusal(answer: Callable[[], object]) -> object:
 
 def check_deadline(given: Wire) -> Wire:
     return deadline_check(**{NAMES[field]: value for field, value in given.items()}).to_dict()
-
-
-def under_zone(zone: str, answer: Callable[[], object]) -> object:
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = zone
-    time.tzset()
-    try:
-        return answer()
-    finally:
-        if before is None:
-            del os.environ["TZ"]
-        else:
-            os.environ["TZ"] = before
-        time.tzset()
 
 
 @given(ts.millis())
@@ -139,12 +123,12 @@ def test_a_deadline_does_not_depend_on_the_zone(given_: Wire, zone: str) -> None
     def answer() -> object:
         return answer_or_refusal(lambda: check_deadline(formed))
 
-    assert under_zone("UTC", answer) == under_zone(zone, answer)
+    assert ts.under_zone("UTC", answer) == ts.under_zone(zone, answer)
 
 
 @given(ts.headers(), ts.millis(), zones)
 def test_a_header_does_not_depend_on_the_zone(raw: str, now: int, zone: str) -> None:
-    assert parse_retry_after(raw, now) == under_zone(zone, lambda: parse_retry_after(raw, now))
+    assert parse_retry_after(raw, now) == ts.under_zone(zone, lambda: parse_retry_after(raw, now))
 
 
 def comparable(plan: Wire) -> Wire:

@@ -1,6 +1,9 @@
 """Instants in their forms, headers, budgets and sequences that are mostly sound."""
 
 import datetime as dt
+import os
+import time
+from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -121,3 +124,18 @@ def sequences(draw: st.DrawFn, value: object) -> Wire:
     cut = draw(st.integers(0, len(reported)))
     given: Wire = {"value": value, "steps": draw(st.permutations(steps)), "now": draw(millis())}
     return {**given, "completed": reported[:cut], "failed": reported[cut:]}
+
+
+def under_zone(zone: str, answer: Callable[[], object]) -> object:
+    """Answer as on a host in this zone."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = zone
+    time.tzset()
+    try:
+        return answer()
+    finally:
+        if before is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = before
+        time.tzset()

@@ -7,6 +7,7 @@ one of them is wrong.
 from .canonical import canonical, digest
 from .checks import evaluate, report, verdict
 from .compare import matches_expectation, missing_mentions
+from .errors import classify
 from .formats import check_format
 from .instants import ZONES, deadline_check, retry_after
 from .instants import read as read_instant
@@ -40,6 +41,7 @@ __all__ = [
     "canonical",
     "check_format",
     "check_syntax",
+    "classify",
     "consensus_vote",
     "deadline_check",
     "decision_table",

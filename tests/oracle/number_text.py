@@ -76,3 +76,8 @@ def canonical_number(number: object) -> str:
     if is_whole(value) and not is_text_of_a_double(value):
         return plain(value)
     return ecmascript(value)
+
+
+def number_text(number: object) -> str:
+    """Write a number with all digits that it has: an integer whole, a double the shortest way."""
+    return str(number) if isinstance(number, int) else ecmascript(exact(number))

@@ -12,6 +12,7 @@ from . import patterns
 from .canonical import canonical, digest
 from .checks import evaluate, report, verdict
 from .compare import matches_expectation, missing_mentions
+from .errors import classify
 from .formats import check_format
 from .instants import deadline_check, retry_after
 from .more_tools import consensus_vote, lead_assign, rule_score, stall_detect
@@ -44,6 +45,7 @@ RUNNERS: dict[str, Callable[[Json], dict[str, object]]] = {
     "retry_after": retry_after,
     "deadline_check": deadline_check,
     "sequence_run": sequence_run,
+    "error_classify": classify,
 }
 
 

@@ -1,5 +1,7 @@
 """JSON escapes of a text; everything that needs none is written as itself."""
 
+from .values import joined
+
 SHORT = {
     '"': '\\"',
     "\\": "\\\\",
@@ -23,3 +25,8 @@ def escaped(char: str) -> str:
     if char < " " or is_half(char):
         return f"\\u{ord(char):04x}"
     return char
+
+
+def halves_shown(text: str) -> str:
+    """Write what stands alone of a surrogate pair as its escape, all else as it is."""
+    return "".join(escaped(char) if is_half(char) else char for char in joined(text))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlock.spec import Placed
     from interlock.typing import JSON
 
@@ -50,14 +52,27 @@ def cli() -> None:
     """
 
 
+_Command = TypeVar("_Command", bound="Callable[..., object]")
+
+
+def _over_lines(command: _Command) -> _Command:
+    """Give a command the options that each has which reads JSON Lines."""
+    options = (
+        click.option("--output", type=click.Path(dir_okay=False), help="Write to this file."),
+        click.option("--summary", is_flag=True, help="Print counts per outcome on standard error."),
+        click.option("--strict", is_flag=True, help="Stop at the first bad line."),
+        click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @cli.command()
 @click.argument("spec", type=click.Path(dir_okay=False))
 @click.argument("records", default="-", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--output", type=click.Path(dir_okay=False), help="Write decisions to this file.")
-@click.option("--summary", is_flag=True, help="Print counts per outcome on standard error.")
 @click.option("--explain", is_flag=True, help="Say how every arm, row, rule or owner fared.")
-@click.option("--strict", is_flag=True, help="Stop at the first record that cannot be decided.")
-@click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal.")
+@_over_lines
 def decide(
     spec: str,
     records: str,
@@ -80,12 +95,57 @@ def decide(
         for placed in found:
             click.echo(_lint.shown(spec, placed), err=True)
         return 1
-    run = _decide.Run(compiled, records, explain=explain, strict=strict)
-    with _decide.source(records) as lines, _decide.destination(output, run) as out:
-        run.through(lines, out, progress=not no_progress)
-    if summary:
-        _decide.print_summary(run)
-    return run.exit_code()
+    return _decide.pass_over(
+        compiled,
+        records,
+        output,
+        explain=explain,
+        strict=strict,
+        summary=summary,
+        progress=not no_progress,
+    )
+
+
+@cli.command()
+@click.argument("errors", default="-", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--packs", multiple=True, metavar="NAME", help="Ask this pack only; may be repeated.")
+@click.option("--no-packs", is_flag=True, help="Ask no pack.")
+@_over_lines
+def classify(
+    errors: str,
+    *,
+    packs: tuple[str, ...],
+    no_packs: bool,
+    output: str | None,
+    summary: bool,
+    strict: bool,
+    no_progress: bool,
+) -> int:
+    """Classify ERRORS (JSON Lines; `-` or nothing: standard input): what kind, and what next.
+
+    A line is what is known of one error, such as {"status": 503, "retryAfter": "30"}. One line out
+    for each line in, in order; blank lines are passed over. A line that cannot be classified
+    becomes a line with `error`, and the exit code is 1 at the end. No clock is read: a date gives a
+    wait only where the line has `now`. For rules of your own, `decide` by a spec of ErrorClassify.
+    """
+    from interlock.cli import _decide
+    from interlock.errors import ConfigError
+    from interlock.tools.error_classify import ErrorClassify
+
+    if packs and no_packs:
+        raise click.UsageError("--packs and --no-packs exclude each other.")
+    try:
+        compiled = ErrorClassify(packs=packs or ([] if no_packs else None))
+    except ConfigError as error:
+        raise click.BadParameter(str(error), param_hint="--packs") from None
+    return _decide.pass_over(
+        compiled,
+        errors,
+        output,
+        strict=strict,
+        summary=summary,
+        progress=not no_progress,
+    )
 
 
 @cli.command()

@@ -1,4 +1,4 @@
-"""`interlock decide`: JSON Lines through a compiled spec, streamed, in order, nothing lost."""
+"""JSON Lines through a compiled spec: streamed, in order, nothing lost."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from interlock._compiled import CompiledSpec
     from interlock._wire import WireForm
+    from interlock.errors import Problem
 
-__all__ = ["Run", "destination", "print_summary", "source"]
+__all__ = ["pass_over"]
 
 _LINE_LIMIT = 256 << 20
 _BLOCK = 64 << 10
@@ -39,7 +40,26 @@ class Outcome(Protocol):
     def to_json(self) -> str: ...
 
 
-class Run:
+def pass_over(
+    compiled: CompiledSpec,
+    records: str,
+    output: str | None,
+    *,
+    explain: bool = False,
+    strict: bool,
+    summary: bool,
+    progress: bool,
+) -> int:
+    """Decide every line of the records, report the bad ones, and return the exit code."""
+    run = _Run(compiled, records, explain=explain, strict=strict)
+    with _source(records) as lines, _destination(output, run) as out:
+        run.through(lines, out, progress=progress)
+    if summary:
+        _print_summary(run)
+    return run.exit_code()
+
+
+class _Run:
     """One pass over the records: what was decided, and which lines were bad."""
 
     def __init__(self, compiled: CompiledSpec, name: str, *, explain: bool, strict: bool) -> None:
@@ -133,16 +153,22 @@ def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _in_line(error: InterlockError) -> str:
-    """Say in one line what is wrong with a line; of its place only the column is news."""
+    """Say in one line all that is wrong with a line; of its place only the column is news."""
     if not isinstance(error, ConfigError):
         return str(error)
-    problem = error.problems[0]
-    _, colon, column = problem.field.partition(":")
-    return f"{problem.message} (column {column})" if colon else problem.message
+    return "; ".join(_told(problem) for problem in error.problems)
+
+
+def _told(problem: Problem) -> str:
+    line, colon, column = problem.field.partition(":")
+    if colon and line.isdecimal():
+        return f"{problem.message} (column {column})"
+    shown = "" if problem.value is None else f"{problem.value}: "
+    return f"{problem.field}: {shown}{problem.message}"
 
 
 @contextmanager
-def source(path: str) -> Generator[IO[bytes]]:
+def _source(path: str) -> Generator[IO[bytes]]:
     """Open the records."""
     if path == "-":
         yield standard_input()
@@ -152,7 +178,7 @@ def source(path: str) -> Generator[IO[bytes]]:
 
 
 @contextmanager
-def destination(path: str | None, run: Run) -> Generator[IO[bytes]]:
+def _destination(path: str | None, run: _Run) -> Generator[IO[bytes]]:
     """Open where decisions go: a file is written beside its place and renamed when it is whole."""
     if path is None:
         yield sys.stdout.buffer
@@ -207,7 +233,7 @@ def _size(lines: IO[bytes]) -> int | None:
         return None
 
 
-def print_summary(run: Run) -> None:
+def _print_summary(run: _Run) -> None:
     """Print counts per outcome on standard error, most frequent first."""
     from rich.console import Console
     from rich.table import Table

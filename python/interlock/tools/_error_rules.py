@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from interlock import _core
 from interlock._compiled import unknown_fields
 from interlock.errors import PatternError, PatternInvalid, Problem
-from interlock.tools._limits import RULES_LIMIT
+from interlock.tools._fields import choice_problems, whole_number
+from interlock.tools._limits import PACKS_LIMIT, RULES_LIMIT
 
 if TYPE_CHECKING:
     from interlock.typing import Limits
 
-__all__ = ["RuleRow", "read_rules"]
+__all__ = ["RuleRow", "read_packs", "read_rules"]
 
 RuleRow: TypeAlias = tuple[
     str, str | None, _core.Pattern | None, bool, int | None, int | None, str, str, int | None
@@ -41,6 +42,26 @@ def read_rules(
         return [], [Problem("spec/over-limit", "rules", None, message)], []
     rows = [reader.rule(entry, f"rules[{index}]") for index, entry in enumerate(entries)]
     return [row for row in rows if row is not None], reader.problems, reader.faults
+
+
+def read_packs(packs: object) -> tuple[list[str] | None, list[Problem]]:
+    """Read the names of the packs that may be asked; None stands for all."""
+    if packs is None:
+        return None, []
+    if not isinstance(packs, (list, tuple)):
+        message = "must be a list of names; leave it out for all, [] for none"
+        return None, [Problem("spec/wrong-type", "packs", _core.preview(packs), message)]
+    known = [name for name, _, _ in _core.error_packs()]
+    named = cast("list[object]", packs)
+    if len(named) > PACKS_LIMIT:
+        message = f"{len(named)} entries, over the limit of {PACKS_LIMIT}"
+        return None, [Problem("spec/over-limit", "packs", None, message)]
+    problems = [
+        problem
+        for index, name in enumerate(named)
+        for problem in choice_problems(name, f"packs[{index}]", known)
+    ]
+    return [str(name) for name in named], problems
 
 
 class _Reader:
@@ -122,12 +143,10 @@ class _Reader:
         value = fields.get(field)
         if value is None:
             return None
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53:
-            if least is None or value >= least:
-                return value
-            message = f"must be at least {least}"
-        else:
-            message = "must be a whole number"
+        number = whole_number(value)
+        if number is not None and (least is None or number >= least):
+            return number
+        message = "must be a whole number" if number is None else f"must be at least {least}"
         self._fault("spec/wrong-type", f"{place}.{field}", value, message)
         return None
 

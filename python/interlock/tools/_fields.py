@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
@@ -27,10 +28,13 @@ __all__ = [
     "text_problems",
     "truth_problems",
     "version_problems",
+    "whole_number",
 ]
 
 ABSENT = object()
 """Stands for a required field that was not given."""
+
+_WHOLE_LIMIT = 1 << 53
 
 
 def missing(field: str, what: str = "") -> Problem:
@@ -60,6 +64,14 @@ def text_problems(value: object, field: str) -> list[Problem]:
 def truth_problems(value: object, field: str) -> list[Problem]:
     """Check that a value is true or false."""
     return [] if isinstance(value, bool) else [_wrong(value, field, "must be true or false")]
+
+
+def whole_number(value: object) -> int | None:
+    """Read a whole number below 2 to the power of 53 either way; 3.0 is one."""
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(whole, bool) or not isinstance(whole, int):
+        return None
+    return whole if abs(whole) < _WHOLE_LIMIT else None
 
 
 def version_problems(version: object) -> list[Problem]:
@@ -126,6 +138,7 @@ def read_entries(
     return entries, problems
 
 
+@lru_cache(maxsize=256)
 def snake_case(name: str) -> str:
     """Spell a name of data as in Python: `maxCycle` is `max_cycle`."""
     return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)

@@ -11,10 +11,12 @@ from interlock.errors import ConfigError, InputInvalid, Problem
 from interlock.tools import _schema
 from interlock.tools._fields import missing, one_spelling, snake_case, truth_problems
 from interlock.tools._limits import ROWS_LIMIT
+from interlock.tools._signals import SIGNALS
 from interlock.tools._timed import check_deadline, moment_for, plan_problems
 from interlock.tools.branch import Branch
 from interlock.tools.consensus_vote import consensus_vote
 from interlock.tools.decision_table import DecisionTable
+from interlock.tools.error_classify import ErrorClassify
 from interlock.tools.lead_assign import LeadAssign, cursor_problems
 from interlock.tools.rule_score import RuleScore
 from interlock.tools.sequence_run import SequenceRun
@@ -39,7 +41,16 @@ __all__ = [
 ]
 
 TOOLS: dict[str, type[CompiledSpec]] = {
-    tool.tool: tool for tool in (Branch, DecisionTable, RuleScore, LeadAssign, SequenceRun, Checks)
+    tool.tool: tool
+    for tool in (
+        Branch,
+        DecisionTable,
+        ErrorClassify,
+        RuleScore,
+        LeadAssign,
+        SequenceRun,
+        Checks,
+    )
 }
 """The compiled class of each tool that decides records by a spec, by its name in data."""
 
@@ -56,6 +67,10 @@ DESCRIPTIONS = {
     "DecisionTable": "Decide what a table of rules says of a record, under the hit policy first, "
     "unique, priority or collect. Use it when several rules may hold at once. Not for ordered "
     "either-or choices: that is Branch.",
+    "ErrorClassify": "Say what kind of error it is and what to do next (retry, wait, back off, "
+    "renew credentials, send less, escalate, skip, give up), from its status, exit code, code, "
+    "message, headers or body. Use it when a call or a command has failed, before trying again. "
+    "Not for waiting or retrying itself, and not for finding the cause of a bug.",
     "ConsensusVote": "Count what several answers to one question settled on: the winner, its "
     "weight, ties and dissenters. Use it when samples, models or reviewers have answered. Not for "
     "judging which answer is right, and not for texts that agree in meaning alone.",
@@ -93,9 +108,11 @@ def call(
     Args:
         name: One of the names that `definitions` lists, such as `Branch` or `ConsensusVote`.
         arguments: The input in wire form, as its JSON Schema says; both spellings of a name are
-            read. Tools that decide a record take it as `value` beside the fields of their spec.
-        now: The present instant, instead of the clock. DeadlineCheck and SequenceRun look at it
-            where *arguments* have no `now` of their own; the others never do.
+            read. Tools that decide a record take it as `value` beside the fields of their spec;
+            ErrorClassify takes what is known of the error beside them.
+        now: The present instant, instead of the clock. DeadlineCheck, SequenceRun and ErrorClassify
+            look at it where *arguments* have no `now` of their own, ErrorClassify at no clock
+            either way; the others never do.
 
     Returns:
         The wire form of the result.
@@ -105,6 +122,8 @@ def call(
     """
     if not any(known == name for known in DESCRIPTIONS):
         raise _invalid([unknown_tool(name, "name")])
+    if name == ErrorClassify.tool:
+        return _classified(arguments, now).to_dict()
     run = _decided if name in TOOLS else _run
     return run(name, arguments, now).to_dict()
 
@@ -138,6 +157,26 @@ def _decided(name: str, arguments: object, now: object) -> WireForm:
         raise _invalid(error.problems) from None
 
 
+def _classified(arguments: object, now: object) -> WireForm:
+    """Compile the rules of a call and classify the error that the rest of it tells of."""
+    fields, problems = _read(arguments, (*SIGNALS, *ErrorClassify.spec_fields))
+    spec = {name: fields.pop(name) for name in ErrorClassify.spec_fields if name in fields}
+    if fields.get("now") is None:
+        fields["now"] = now
+    try:
+        compiled = ErrorClassify.from_spec(spec)
+    except ConfigError as error:
+        compiled = ErrorClassify()
+        problems += error.problems
+    try:
+        verdict = compiled.classify_data(fields)
+    except ConfigError as error:
+        raise _invalid([*problems, *beside(problems, error.problems)]) from None
+    if problems:
+        raise _invalid(problems)
+    return verdict
+
+
 def decide(
     compiled: CompiledSpec,
     value: object,
@@ -157,6 +196,8 @@ def decide(
         return compiled.assign(value, cursor=cursor, verbose=verbose)
     if isinstance(compiled, SequenceRun):
         return compiled.plan(value, now=now, completed=completed, failed=failed)
+    if isinstance(compiled, ErrorClassify):
+        return compiled.classify_data(cast("Mapping[str, object]", value))
     return cast("Checks", compiled).report(value)
 
 
@@ -239,7 +280,8 @@ def definitions(style: Style = "mcp") -> list[dict[str, JSON]]:
 
 
 def _model_input(name: str) -> dict[str, JSON]:
-    return _schema.model_input(name, has_record=name in TOOLS)
+    # The record of ErrorClassify is its signals, beside the rest.
+    return _schema.model_input(name, has_record=name in TOOLS and name != ErrorClassify.tool)
 
 
 def _definition(name: str, style: Style) -> dict[str, JSON]:

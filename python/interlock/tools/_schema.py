@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from interlock.tools import _schema_errors as errors
 from interlock.tools import _schema_parts as parts
 from interlock.tools._limits import (
     ARMS_LIMIT,
@@ -46,7 +47,8 @@ def spec(tool: str) -> parts.Schema:
 def model_input(tool: str, *, has_record: bool) -> parts.Schema:
     """Return the schema of a model-facing call: the spec's fields, the value, what a call takes."""
     if not has_record:
-        return _whole(tool, _FIELDS[tool](), _REQUIRED[tool])
+        # What is asked about stands beside the spec, where there is one.
+        return _whole(tool, {**_OPTIONS.get(tool, dict)(), **_FIELDS[tool]()}, _REQUIRED[tool])
     value: parts.Schema = {"description": "The record that the conditions look at: any JSON value."}
     fields: Fields = {"value": value, **_FIELDS[tool](), **_OPTIONS.get(tool, dict)()}
     return _whole(tool, fields, ("value", *_REQUIRED[tool]))
@@ -58,7 +60,7 @@ def input_fields(tool: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def options(tool: str) -> tuple[str, ...]:
-    """Name what a call of a record tool takes beside the spec and the value."""
+    """Name what a call of a tool takes beside the spec and the value."""
     return tuple(_OPTIONS.get(tool, dict)())
 
 
@@ -251,6 +253,7 @@ _FIELDS: dict[str, Callable[[], Fields]] = {
     "ConsensusVote": _consensus_vote,
     "DeadlineCheck": _deadline_check,
     "DecisionTable": _decision_table,
+    "ErrorClassify": errors.rules_and_packs,
     "LeadAssign": _lead_assign,
     "RuleScore": _rule_score,
     "SequenceRun": _sequence_run,
@@ -263,6 +266,7 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "ConsensusVote": ("votes",),
     "DeadlineCheck": (),
     "DecisionTable": ("rows", "policy"),
+    "ErrorClassify": (),
     "LeadAssign": ("owners", "strategy"),
     "RuleScore": ("rules",),
     "SequenceRun": ("steps",),
@@ -295,8 +299,9 @@ def _sequence_run_options() -> Fields:
 
 _OPTIONS: dict[str, Callable[[], Fields]] = {
     "Branch": _branch_options,
+    "ErrorClassify": errors.signals,
     "LeadAssign": _lead_assign_options,
     "RuleScore": _rule_score_options,
     "SequenceRun": _sequence_run_options,
 }
-"""What a call of a record tool takes beside the value and the spec."""
+"""What a call takes beside the spec and the value, if it has one."""

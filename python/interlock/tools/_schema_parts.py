@@ -15,8 +15,10 @@ __all__ = [
     "checks",
     "choice",
     "conditions",
+    "either",
     "entries",
     "instant",
+    "known",
     "number",
     "record",
     "string",
@@ -80,7 +82,7 @@ def number(description: str, least: int | None = None, most: int | None = None) 
     return _bounded("number", description, least, most)
 
 
-def whole(description: str, least: int, most: int | None = None) -> Schema:
+def whole(description: str, least: int | None = None, most: int | None = None) -> Schema:
     """Describe a whole number within bounds."""
     return _bounded("integer", description, least, most)
 
@@ -97,6 +99,11 @@ def choice(meanings: dict[str, str]) -> Schema:
     return {"enum": [*meanings], "description": told}
 
 
+def known(names: list[str], description: str) -> Schema:
+    """Describe a closed set of texts that say what they are."""
+    return {"enum": [*names], "description": description}
+
+
 def truth(description: str) -> Schema:
     """Describe a truth value."""
     return {"type": "boolean", "description": description}
@@ -110,10 +117,14 @@ def string(description: str) -> Schema:
 def instant(description: str) -> Schema:
     """Describe an instant."""
     forms = "ISO-8601 with an offset, such as 2026-01-31T09:00:00Z, or epoch milliseconds."
-    return {
-        "anyOf": [{"type": "string"}, {"type": "number"}],
-        "description": f"{description} {forms}",
-    }
+    return either(("string", "number"), f"{description} {forms}")
+
+
+def either(kinds: tuple[str, ...], description: str) -> Schema:
+    """Describe a value of one of several types; `strings` is a list of texts."""
+    texts: Schema = {"type": "array", "items": {"type": "string"}}
+    choices: list[JSON] = [texts if kind == "strings" else {"type": kind} for kind in kinds]
+    return {"anyOf": choices, "description": description}
 
 
 def entries(items: Schema, limit: int, description: str, *, least: int = 1) -> Schema:

@@ -1,17 +1,20 @@
-"""What is known of an error, read from data: types and ranges checked, waits worked out."""
+"""What is known of an error, read from data: types and ranges checked, spellings made one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from interlock import _core
 from interlock._compiled import unknown_fields
 from interlock._instant import read_instant
 from interlock.errors import ConfigError, Problem
-from interlock.tools._fields import one_spelling
+from interlock.tools._errno import errno_name
+from interlock.tools._fields import one_spelling, whole_number
+from interlock.tools._limits import HEADERS_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 __all__ = ["SIGNALS", "Signals", "read_signals"]
 
@@ -25,82 +28,214 @@ SIGNALS = (
     "attempt",
     "maxAttempts",
     "now",
+    "maxWaitMs",
+    "provider",
+    "body",
+    "headers",
+    "command",
+    "errno",
+    "stdout",
 )
 """The signals by their names in data."""
 
+_PAIR = 2
+_NUMBER_BITS = 1024
+_WITH_PACKS = ("provider", "body", "headers", "command", "errno", "stdout")
+
+Headers: TypeAlias = list[tuple[str, str]]
+"""Names and values of headers."""
+
+More: TypeAlias = tuple[str | None, object, Headers | None, str | None, str | None, str | None]
+"""What calls for packs: provider, body, headers, command, errno, stdout."""
+
 
 class Signals(NamedTuple):
-    """The signals, checked."""
+    """The signals, checked, as the core takes them."""
 
     status: int | None
     exit_code: int | None
     signal: str | None
     code: str | None
     message: str | None
-    wait_ms: int | None
-    retry_at: str | None
+    retry_after: str | None
+    now_ms: int | None
     exhausted: bool
+    max_wait_ms: int | None
+    more: More | None
 
 
-def read_signals(given: Mapping[str, object]) -> Signals:
+def read_signals(given: Mapping[str, object] | _core.Json) -> Signals:
     """Check signals; one that is None is the same as one left out.
 
     Raises:
         ConfigError: With every signal of a wrong type or out of range, and every unknown field.
     """
-    fields, problems = one_spelling(given, SIGNALS)
+    plain: object = given.to_python() if isinstance(given, _core.Json) else given
+    if not isinstance(plain, Mapping):
+        shown = _core.preview(plain)
+        problem = Problem("spec/wrong-type", "signals", shown, "must be a mapping of signals")
+        raise ConfigError((problem,))
+    fields, problems = one_spelling(cast("Mapping[str, object]", plain), SIGNALS)
     problems += unknown_fields(fields, SIGNALS)
-    whole = _reader(fields, problems, _is_whole, "must be a whole number")
-    text = _reader(fields, problems, lambda value: isinstance(value, str), "must be a string")
-    attempt, most = whole("attempt"), whole("maxAttempts")
-    if isinstance(most, int) and most < 1:
-        shown = _core.preview(most)
-        problems.append(Problem("spec/wrong-type", "maxAttempts", shown, "must be at least 1"))
-    now = None
-    if fields.get("now") is not None:
-        now, found = read_instant(fields["now"], "now")
-        problems += found
-    raw = fields.get("retryAfter")
-    if raw is not None and not isinstance(raw, str) and not _is_number(raw):
-        message = "must be a string or a number of seconds"
-        problems.append(Problem("spec/wrong-type", "retryAfter", _core.preview(raw), message))
-        raw = None
-    signals = (whole("status"), whole("exitCode"), text("signal"), text("code"), text("message"))
+    reader = _Reader(fields, problems)
+    signals = Signals(
+        status=reader.whole("status"),
+        exit_code=reader.whole("exitCode"),
+        signal=reader.text("signal"),
+        code=reader.text("code"),
+        message=reader.text("message"),
+        retry_after=reader.retry_after(),
+        now_ms=reader.instant("now"),
+        exhausted=reader.exhausted(),
+        max_wait_ms=reader.whole("maxWaitMs", least=0),
+        more=reader.more(),
+    )
     if problems:
         raise ConfigError(tuple(problems))
-    wait_ms, at_ms = (None, None) if raw is None else _core.retry_after(str(raw), now)
-    status, exit_code, signal, code, message_text = signals
-    return Signals(
-        cast("int | None", status),
-        cast("int | None", exit_code),
-        cast("str | None", signal),
-        cast("str | None", code),
-        cast("str | None", message_text),
-        wait_ms,
-        None if at_ms is None else _core.format_instant(at_ms),
-        isinstance(attempt, int) and isinstance(most, int) and attempt >= most,
-    )
+    return signals
 
 
-def _reader(
-    fields: Mapping[str, object],
-    problems: list[Problem],
-    fits: Callable[[object], bool],
-    message: str,
-) -> Callable[[str], object]:
-    def read(field: str) -> object:
-        value = fields.get(field)
+class _Reader:
+    """Reads fields and collects what is wrong with them."""
+
+    def __init__(self, fields: Mapping[str, object], problems: list[Problem]) -> None:
+        self._fields = fields
+        self._problems = problems
+
+    def whole(self, field: str, *, least: int | None = None) -> int | None:
+        value = self._fields.get(field)
+        number = whole_number(value)
+        if number is None and value is not None:
+            self._fault(field, value, "must be a whole number")
+        elif number is not None and least is not None and number < least:
+            self._fault(field, value, f"must be at least {least}")
+        return number
+
+    def text(self, field: str) -> str | None:
+        value = self._checked(field, lambda value: isinstance(value, str), "must be a string")
+        return cast("str | None", value)
+
+    def instant(self, field: str) -> int | None:
+        if self._fields.get(field) is None:
+            return None
+        millis, found = read_instant(self._fields[field], field)
+        self._problems += found
+        return millis
+
+    def retry_after(self) -> str | None:
+        message = "must be a string or a number of seconds"
+        value = self._checked(
+            "retryAfter", lambda value: isinstance(value, str) or _is_number(value), message
+        )
+        return None if value is None else str(value)
+
+    def exhausted(self) -> bool:
+        attempt, most = self.whole("attempt"), self.whole("maxAttempts", least=1)
+        return attempt is not None and most is not None and attempt >= most
+
+    def more(self) -> More | None:
+        more = (
+            self.text("provider"),
+            self._body(),
+            self._headers(),
+            self._command(),
+            self._errno(),
+            self.text("stdout"),
+        )
+        return None if all(self._fields.get(field) is None for field in _WITH_PACKS) else more
+
+    def _body(self) -> object:
+        body = self._checked(
+            "body", _is_body, "must be JSON or text: a mapping, list, str or bytes"
+        )
+        binary = isinstance(body, (bytearray, memoryview))
+        return bytes(cast("bytearray", body)) if binary else body
+
+    def _headers(self) -> Headers | None:
+        value = self._fields.get("headers")
+        if value is None:
+            return None
+        pairs = _pairs(value)
+        if pairs is None:
+            self._fault("headers", value, "must be a mapping of names to values, or pairs of both")
+            return None
+        if len(pairs) > HEADERS_LIMIT:
+            self._fault("headers", None, f"{len(pairs)} headers, over the limit of {HEADERS_LIMIT}")
+            return None
+        return [pair for name, value in pairs for pair in self._header(name, value)]
+
+    def _header(self, name: object, value: object) -> Headers:
+        """Read one header; of a list of values each counts."""
+        shown = _as_text(name)
+        values = _items(value)
+        values = [value] if values is None else values
+        texts = [_as_text(one) for one in values if one is not None]
+        if shown is None or None in texts:
+            message = "must be a string, or a list of strings"
+            self._fault(f"headers.{shown or _core.preview(name)}", value, message)
+            return []
+        return [(shown, text) for text in texts if text is not None]
+
+    def _command(self) -> str | None:
+        value = self._fields.get("command")
+        words = _items(value)
+        if words is not None and all(isinstance(word, str) for word in words):
+            return " ".join(cast("list[str]", words))
+        message = "must be a string, or a list of strings"
+        fits = self._checked("command", lambda value: isinstance(value, str), message)
+        return cast("str | None", fits)
+
+    def _errno(self) -> str | None:
+        message = "must be the name of an error number, or a number as Linux has them"
+        value = self._checked(
+            "errno",
+            lambda value: isinstance(value, str) or whole_number(value) is not None,
+            message,
+        )
+        number = whole_number(value)
+        return cast("str | None", value) if number is None else errno_name(number)
+
+    def _checked(self, field: str, fits: Callable[[object], bool], message: str) -> object:
+        value = self._fields.get(field)
         if value is None or fits(value):
             return value
-        problems.append(Problem("spec/wrong-type", field, _core.preview(value), message))
+        self._fault(field, value, message)
         return None
 
-    return read
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53
+    def _fault(self, field: str, value: object, message: str) -> None:
+        shown = None if value is None else _core.preview(value)
+        self._problems.append(Problem("spec/wrong-type", field, shown, message))
 
 
 def _is_number(value: object) -> bool:
+    if isinstance(value, int) and value.bit_length() > _NUMBER_BITS:
+        return False
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_body(value: object) -> bool:
+    texts = (str, bytes, bytearray, memoryview)
+    return isinstance(value, (*texts, Mapping, list, tuple, int, float, _core.Json))
+
+
+def _items(value: object) -> list[object] | None:
+    return list(cast("list[object]", value)) if isinstance(value, (list, tuple)) else None
+
+
+def _pairs(value: object) -> list[tuple[object, object]] | None:
+    if isinstance(value, Mapping):
+        return list(cast("Mapping[object, object]", value).items())
+    items = _items(value)
+    if items is None:
+        return None
+    pairs = [tuple(_items(item) or ()) for item in items]
+    whole = all(len(pair) == _PAIR for pair in pairs)
+    return cast("list[tuple[object, object]]", pairs) if whole else None
+
+
+def _as_text(value: object) -> str | None:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, str):
+        return value
+    return str(value) if _is_number(value) else None

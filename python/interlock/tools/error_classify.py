@@ -2,77 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
-from interlock._compiled import CompiledSpec, plain_problems, refuse
-from interlock._wire import WireForm
-from interlock.tools._error_rules import read_rules
+from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
+from interlock.errors import ConfigError, Problem
+from interlock.tools._error_rules import read_packs, read_rules
+from interlock.tools._error_verdict import ErrorVerdict, ErrorVerdicts
+from interlock.tools._exceptions import signals_of
 from interlock.tools._signals import read_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from interlock.typing import JSON, Instant, Limits
 
-__all__ = ["ErrorClassify", "ErrorVerdict", "error_classify"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorVerdict(WireForm):
-    """What kind of error it is, and what to do next.
-
-    Attributes:
-        error_class: One of the 19 classes (`class` in data), such as `rate_limited`.
-        action: One of the 9 actions: continue retry retry_after backoff reauth reduce_input
-            escalate skip fail.
-        retryable: Whether the action tries again; it follows the action, never the class.
-        wait_ms: How long to wait, in milliseconds; None when nobody said.
-        retry_at: The instant the server named, `YYYY-MM-DDTHH:MM:SS.mmmZ`; else None.
-        matched: The entry that decided, such as `status:429`, or a rule's id.
-        source: What kind of entry: custom status signal exit code message default undetermined.
-        exhausted: Whether the attempts are spent.
-    """
-
-    error_class: str
-    action: str
-    retryable: bool
-    wait_ms: int | None
-    retry_at: str | None
-    matched: str
-    source: str
-    exhausted: bool
-
-    @property
-    def outcome(self) -> str:
-        """A short label for counting."""
-        return f"{self.error_class} / {self.action}"
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the wire form."""
-        return {
-            "class": self.error_class,
-            "action": self.action,
-            "retryable": self.retryable,
-            "waitMs": self.wait_ms,
-            "retryAt": self.retry_at,
-            "matched": self.matched,
-            "source": self.source,
-            "exhausted": self.exhausted,
-        }
+__all__ = [
+    "ErrorClassify",
+    "ErrorVerdict",
+    "ErrorVerdicts",
+    "classify_exception",
+    "error_classify",
+]
 
 
 class ErrorClassify(CompiledSpec):
-    """A classifier: a caller's rules before the tables.
+    """A classifier: a caller's rules, then packs, then the tables.
 
-    Asked in this order: rules, status, signal, exit code, code, message; the first that says
-    anything decides.
+    Asked in this order: rules, packs, status, signal, exit code, code, message; the first that
+    says anything decides. Packs are rules for the errors of one provider or program; they are
+    asked only when at least one of `provider`, `body`, `headers`, `command`, `errno`, `stdout` is
+    given.
 
     Args:
         rules: Mappings of `id`, `class`, `action`, at least one of `contains`, `matches`,
             `status`, `exitCode`, and optional `waitMs`; all conditions given must hold. `contains`
             and `matches` (an ECMAScript pattern) ignore case and look at message and code apart.
+        packs: Names of the packs that may be asked; all when None, none when empty.
         strict: Whether a pattern that is not run here refuses the rules; else a rule that hangs on
             it answers `undetermined`.
         limits: Limits to lower or raise, by name.
@@ -84,12 +50,15 @@ class ErrorClassify(CompiledSpec):
         >>> from interlock import ErrorClassify
         >>> ErrorClassify().classify(status=503, retry_after="7").wait_ms
         7000
+        >>> body = {"error": {"type": "insufficient_quota", "message": "No credit left."}}
+        >>> ErrorClassify().classify(status=429, body=body).matched
+        'openai/insufficient_quota'
     """
 
     __slots__ = ("_classifier",)
 
     tool = "ErrorClassify"
-    spec_fields = ("rules",)
+    spec_fields = ("rules", "packs")
     entries_required = False
 
     _classifier: _core.Classifier
@@ -97,28 +66,32 @@ class ErrorClassify(CompiledSpec):
     def __init__(
         self,
         rules: Sequence[object] = (),
+        packs: Sequence[str] | None = None,
         *,
         strict: bool = False,
         limits: Limits | None = None,
     ) -> None:
         """Compile the rules."""
         rows, problems, faults = read_rules(rules, limits)
+        names, unknown = read_packs(packs)
         plain, not_plain = plain_problems(rules, "rules")
-        refuse([*problems, *(faults if strict else ()), *not_plain])
-        self._set("_classifier", _core.Classifier(rows))
-        self._freeze(None, {"rules": plain}, limits, tuple(faults))
+        refuse([*problems, *unknown, *(faults if strict else ()), *beside(problems, not_plain)])
+        self._set("_classifier", _core.Classifier(rows, names))
+        chosen: dict[str, JSON] = {} if names is None else {"packs": [*names]}
+        self._freeze(None, {"rules": plain, **chosen}, limits, tuple(faults))
 
     @classmethod
     def _from_fields(
         cls,
         entries: object,
-        fields: dict[str, object],  # noqa: ARG003 (rules are all there is)
+        fields: dict[str, object],
         *,
         strict: bool,
         limits: Limits | None,
     ) -> Self:
         rules = () if entries is None else cast("Sequence[object]", entries)
-        return cls(rules, strict=strict, limits=limits)
+        packs = cast("Sequence[str] | None", fields.get("packs"))
+        return cls(rules, packs, strict=strict, limits=limits)
 
     def classify(  # noqa: PLR0913 (one for each signal, all by name)
         self,
@@ -132,6 +105,13 @@ class ErrorClassify(CompiledSpec):
         attempt: int | None = None,
         max_attempts: int | None = None,
         now: Instant | None = None,
+        max_wait_ms: int | None = None,
+        provider: str | None = None,
+        body: object = None,
+        headers: Mapping[str, object] | Sequence[tuple[str, object]] | None = None,
+        command: str | Sequence[str] | None = None,
+        errno: int | str | None = None,
+        stdout: str | None = None,
     ) -> ErrorVerdict:
         """Classify an error by what is known of it; everything is optional.
 
@@ -146,6 +126,15 @@ class ErrorClassify(CompiledSpec):
             max_attempts: How many are allowed, at least 1; without it nothing is ever spent.
             now: The instant that dates are counted from: epoch milliseconds, ISO 8601 text with an
                 offset, or an aware datetime. Without it a date gives `retry_at` and no wait.
+            max_wait_ms: The longest wait the caller takes, in milliseconds; a longer one is
+                reported and the action is `escalate`.
+            provider: Who answered, such as `openai` or `aws`: chooses a pack.
+            body: The body of an answer: JSON as text or data, or other text. An error object in it
+                outranks a status of 2xx.
+            headers: The headers of an answer, in any case; waits are read from them.
+            command: The program that ran, or its command line: chooses a pack.
+            errno: The name of an error number, or the number as Linux has it.
+            stdout: What the program printed.
 
         Raises:
             ConfigError: With every signal of a wrong type or out of range.
@@ -160,36 +149,87 @@ class ErrorClassify(CompiledSpec):
             "attempt": attempt,
             "maxAttempts": max_attempts,
             "now": now,
+            "maxWaitMs": max_wait_ms,
+            "provider": provider,
+            "body": body,
+            "headers": headers,
+            "command": command,
+            "errno": errno,
+            "stdout": stdout,
         }
         return self.classify_data(given)
 
-    def classify_data(self, signals: Mapping[str, object]) -> ErrorVerdict:
+    def classify_data(self, signals: Mapping[str, object] | _core.Json) -> ErrorVerdict:
         """Classify an error given as data: `status`, `exitCode`, `retryAfter` and so on.
 
         Raises:
-            ConfigError: As `classify`; also for a field that is no signal.
+            ConfigError: As `classify`; also for a field that is no signal, and for data that is no
+                mapping.
         """
-        read = read_signals(signals)
-        found = self._classifier.classify(
-            status=read.status,
-            exit_code=read.exit_code,
-            signal=read.signal,
-            code=read.code,
-            message=read.message,
-            wait_ms=read.wait_ms,
-            exhausted=read.exhausted,
-        )
-        error_class, action, retryable, wait_ms, matched, source = found
-        return ErrorVerdict(
-            error_class=error_class,
-            action=action,
-            retryable=retryable,
-            wait_ms=wait_ms,
-            retry_at=read.retry_at,
-            matched=matched,
-            source=source,
-            exhausted=read.exhausted,
-        )
+        return ErrorVerdict(*self._classifier.classify(*read_signals(signals)))
+
+    def classify_many(self, records: Iterable[Mapping[str, object] | _core.Json]) -> ErrorVerdicts:
+        """Classify many errors given as data, in one call; as `classify_data` one by one.
+
+        Raises:
+            ConfigError: As `classify_data`, for the first record that is refused; its fields begin
+                with `records[…]`.
+        """
+        records = records if isinstance(records, list) else list(records)
+
+        def one(place: int) -> tuple[object, ...]:
+            try:
+                return tuple(read_signals(records[place]))
+            except ConfigError as error:
+                raise _placed(error, place) from None
+
+        return ErrorVerdicts(self._classifier.classify_many(records, one))
+
+    def classify_exception(
+        self,
+        error: BaseException,
+        *,
+        attempt: int | None = None,
+        max_attempts: int | None = None,
+        now: Instant | None = None,
+        max_wait_ms: int | None = None,
+        provider: str | None = None,
+        command: str | Sequence[str] | None = None,
+    ) -> ErrorVerdict:
+        """Classify an exception by what it carries; see `interlock.classify_exception`.
+
+        Raises:
+            ConfigError: As `classify`.
+        """
+        given = {
+            "attempt": attempt,
+            "maxAttempts": max_attempts,
+            "now": now,
+            "maxWaitMs": max_wait_ms,
+            "provider": provider,
+            "command": command,
+        }
+        known = {name: value for name, value in given.items() if value is not None}
+        read_signals(known)
+        told = signals_of(error)
+        try:
+            verdict = self.classify_data({**told, **known})
+        except ConfigError:
+            # The caller's own are right: it is a body of somebody's type that cannot be read.
+            told.pop("body", None)
+            verdict = self.classify_data({**told, **known})
+        if verdict.source == "status" and verdict.error_class == "ok":
+            # An answer that claims that all is well explains no exception.
+            rest = {name: told[name] for name in told if name not in {"status", "body"}}
+            verdict = self.classify_data({**rest, **known})
+        return verdict
+
+
+def _placed(error: ConfigError, place: int) -> ConfigError:
+    def moved(problem: Problem) -> Problem:
+        return problem._replace(field=f"records[{place}].{problem.field}")
+
+    return ConfigError(tuple(moved(problem) for problem in error.problems))
 
 
 def error_classify(  # noqa: PLR0913 (one for each signal, all by name)
@@ -204,13 +244,21 @@ def error_classify(  # noqa: PLR0913 (one for each signal, all by name)
     max_attempts: int | None = None,
     now: Instant | None = None,
     rules: Sequence[object] = (),
+    max_wait_ms: int | None = None,
+    provider: str | None = None,
+    body: object = None,
+    headers: Mapping[str, object] | Sequence[tuple[str, object]] | None = None,
+    command: str | Sequence[str] | None = None,
+    errno: int | str | None = None,
+    stdout: str | None = None,
+    packs: Sequence[str] | None = None,
 ) -> ErrorVerdict:
-    """Classify an error by what is known of it; see `ErrorClassify` for rules and signals.
+    """Classify an error by what is known of it; see `ErrorClassify` for rules, packs and signals.
 
     Raises:
         ConfigError: With every problem found, before anything is looked at.
     """
-    return ErrorClassify(rules).classify(
+    return ErrorClassify(rules, packs).classify(
         status=status,
         exit_code=exit_code,
         signal=signal,
@@ -220,4 +268,78 @@ def error_classify(  # noqa: PLR0913 (one for each signal, all by name)
         attempt=attempt,
         max_attempts=max_attempts,
         now=now,
+        max_wait_ms=max_wait_ms,
+        provider=provider,
+        body=body,
+        headers=headers,
+        command=command,
+        errno=errno,
+        stdout=stdout,
+    )
+
+
+def classify_exception(  # noqa: PLR0913 (what the exception cannot tell, all by name)
+    error: BaseException,
+    *,
+    rules: Sequence[object] = (),
+    packs: Sequence[str] | None = None,
+    attempt: int | None = None,
+    max_attempts: int | None = None,
+    now: Instant | None = None,
+    max_wait_ms: int | None = None,
+    provider: str | None = None,
+    command: str | Sequence[str] | None = None,
+) -> ErrorVerdict:
+    """Classify an exception by what it carries, whatever library it is of.
+
+    No library is imported: an exception is known by its attributes and by the names of its
+    classes. Read are an answer's status, headers, body and code (httpx, requests, urllib,
+    openai, anthropic, botocore, aiohttp, google, grpc, kubernetes, azure, stripe), a process's
+    command, exit code or signal, and output (subprocess and its like; of a long output the end), a
+    database's code (psycopg, asyncpg), an error number (OSError, ssl, socket, sqlite3). Without any
+    of these an exception is read as the code nearest to its kind: a timeout as `ETIMEDOUT`, a
+    refused connection as `ECONNREFUSED`. An answer that was not read yet is not read now.
+
+    Where several say something:
+
+    - Status, error object and code of one answer are one piece of evidence, weighed as `classify`
+      weighs it: the error object says more than the status (429 with `insufficient_quota` is a
+      quota). Of `body` and the whole answer, the object that the client took out counts.
+    - Nearest first: an exception that carries something decides, even if it was raised from one
+      that carries something else. One that carries nothing gives way to what it wraps (urllib3's
+      `reason`, the last attempt of tenacity, SQLAlchemy's `orig`), then to its cause, then to the
+      members of a group in their order, at last to what was being handled. 32 are looked at.
+    - A kind that only wraps, such as `requests.ConnectionError`, is heard when nothing else is.
+    - Texts of all exceptions down to the one that decides are the message.
+    - A mistake in code (`TypeError`, `KeyError` and the like) is not what it interrupted, and its
+      text is not read: it quotes names.
+    - A status of 2xx explains no exception: without an error object the answer is left out.
+
+    Args:
+        error: The exception.
+        rules: As in `ErrorClassify`.
+        packs: As in `ErrorClassify`.
+        attempt: As in `ErrorClassify.classify`, as all that follow.
+        max_attempts: How many attempts are allowed.
+        now: The instant that dates are counted from.
+        max_wait_ms: The longest wait the caller takes.
+        provider: Who answered; outranks what the exception tells.
+        command: The program that ran; outranks what the exception tells.
+
+    Raises:
+        ConfigError: With every problem of the arguments; never because of what an exception holds.
+
+    Example:
+        >>> import interlock
+        >>> interlock.classify_exception(ConnectionResetError(104, "reset by peer")).error_class
+        'transient'
+    """
+    return ErrorClassify(rules, packs).classify_exception(
+        error,
+        attempt=attempt,
+        max_attempts=max_attempts,
+        now=now,
+        max_wait_ms=max_wait_ms,
+        provider=provider,
+        command=command,
     )

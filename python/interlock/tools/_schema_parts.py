@@ -71,7 +71,7 @@ def check() -> Schema:
             f"isEmpty and isNotEmpty take none. Formats: {names}. Patterns are ECMAScript without "
             "backreferences."
         },
-        "flags": string("Flags of a pattern: letters of d g i m s y."),
+        "flags": string("Flags of a pattern: letters of d g i m s u v y."),
         "message": string("Replaces the generated reason when the check fails."),
     }
     return record(fields, ("op",))

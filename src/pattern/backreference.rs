@@ -5,7 +5,7 @@
 //! references is written once for each value, with the value in place of all of them and the way
 //! to the group forced, and once more with the group impossible and the references empty.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::{Ast, Bound, ClassItem, GroupName};
 use super::set::UnitSet;
@@ -13,8 +13,8 @@ use super::set::UnitSet;
 /// Most values of a group that is lowered by cases.
 const VALUES: usize = 16;
 
-/// Most nodes that lowering by cases may make.
-const NODES: usize = 20_000;
+/// Most nodes that lowering by cases may visit and make.
+const NODES: usize = 100_000;
 
 /// The pattern with the references lowered that can be; `ignore_case` as the flags say.
 pub(super) fn resolved(mut ast: Ast, ignore_case: bool) -> Ast {
@@ -23,40 +23,71 @@ pub(super) fn resolved(mut ast: Ast, ignore_case: bool) -> Ast {
     }
     let mut census = Census::default();
     census.count(&ast);
-    census.empty(&mut ast, false, &mut BTreeSet::new());
+    census.empty(&mut ast, false, &mut Groups::default());
     let mut room = NODES;
     by_cases(&mut ast, ignore_case, &mut room, BTreeSet::new());
     ast
 }
 
+/// A set of groups, one bit each.
+#[derive(Clone, Default)]
+struct Groups(Vec<u64>);
+
+impl Groups {
+    fn contains(&self, number: u32) -> bool {
+        self.0.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    fn insert(&mut self, number: u32) {
+        let at = number as usize / 64;
+        if at >= self.0.len() {
+            self.0.resize(at + 1, 0);
+        }
+        if let Some(word) = self.0.get_mut(at) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    fn remove(&mut self, number: u32) {
+        if let Some(word) = self.0.get_mut(number as usize / 64) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+
+    fn extend(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            *word |= more;
+        }
+    }
+}
+
 /// The groups of a pattern by name.
 #[derive(Default)]
 struct Census {
-    named: Vec<(String, u32)>,
+    named: BTreeMap<String, Vec<u32>>,
 }
 
 impl Census {
     fn count(&mut self, ast: &Ast) {
         if let Ast::Group { number, name: Some(name), .. } = ast {
-            self.named.push((name.clone(), *number));
+            self.named.entry(name.clone()).or_default().push(*number);
         }
         each_part(ast, &mut |part| self.count(part));
     }
 
     /// Those of the groups in `set` that a reference may mean.
-    fn meant(&self, to: &GroupName, set: &BTreeSet<u32>) -> Vec<u32> {
-        match to {
-            GroupName::Number(number) => set.get(number).copied().into_iter().collect(),
-            GroupName::Name(name) => {
-                let named = self.named.iter().filter(|(other, _)| other == name);
-                named.map(|(_, number)| *number).filter(|number| set.contains(number)).collect()
-            }
-        }
+    fn meant(&self, to: &GroupName, set: &Groups) -> Vec<u32> {
+        let numbers = match to {
+            GroupName::Number(number) => std::slice::from_ref(number),
+            GroupName::Name(name) => self.named.get(name).map(Vec::as_slice).unwrap_or_default(),
+        };
+        numbers.iter().copied().filter(|number| set.contains(*number)).collect()
     }
 
     /// Empties every reference to groups that cannot be set where it stands, and numbers those that
     /// mean one group. `set` are the groups that may be set, in the order of matching.
-    fn empty(&self, ast: &mut Ast, backward: bool, set: &mut BTreeSet<u32>) {
+    fn empty(&self, ast: &mut Ast, backward: bool, set: &mut Groups) {
         match ast {
             Ast::Backreference { to, .. } => match *self.meant(to, set) {
                 [] => *ast = Ast::Empty,
@@ -82,7 +113,7 @@ impl Census {
                 for branch in branches {
                     let mut within = before.clone();
                     self.empty(branch, backward, &mut within);
-                    set.append(&mut within);
+                    set.extend(&within);
                 }
             }
             // Each turn begins with the groups inside unset.
@@ -91,7 +122,7 @@ impl Census {
                 remove_groups(body, &mut within);
                 self.empty(body, backward, &mut within);
                 if *max != Some(Bound::Count(0)) {
-                    set.append(&mut within);
+                    set.extend(&within);
                 }
             }
             Ast::Modified { body, .. } => self.empty(body, backward, set),
@@ -100,7 +131,7 @@ impl Census {
                 let mut within = set.clone();
                 self.empty(body, *behind, &mut within);
                 if !*negated {
-                    set.append(&mut within);
+                    set.extend(&within);
                 }
             }
             Ast::Empty | Ast::Unit(_) | Ast::Dot | Ast::Class { .. } | Ast::Assert(_) => {}
@@ -108,9 +139,9 @@ impl Census {
     }
 }
 
-fn remove_groups(ast: &Ast, set: &mut BTreeSet<u32>) {
+fn remove_groups(ast: &Ast, set: &mut Groups) {
     if let Ast::Group { number, .. } = ast {
-        set.remove(number);
+        set.remove(*number);
     }
     each_part(ast, &mut |part| remove_groups(part, set));
 }
@@ -134,18 +165,30 @@ fn each_part<'a>(ast: &'a Ast, visit: &mut dyn FnMut(&'a Ast)) {
 /// The way to a part: which part to take at each node.
 type Way = Vec<usize>;
 
-/// Where groups and references stand, and whether case is ignored there.
+/// Where groups and references stand, in the order of the source, and whether case is ignored there.
 #[derive(Default)]
 struct Survey {
     groups: Vec<(u32, Way, bool)>,
     references: Vec<(u32, Way, bool)>,
     nodes: usize,
+    /// The way to the smallest part that holds a group and all its references.
+    common: BTreeMap<u32, Way>,
 }
 
 impl Survey {
     fn of(ast: &Ast, ignore_case: bool) -> Self {
         let mut survey = Self::default();
         survey.visit(ast, ignore_case, &mut Way::new());
+        let mut common: BTreeMap<u32, Way> = BTreeMap::new();
+        for (number, way, _) in &survey.references {
+            narrow(common.entry(*number).or_insert_with(|| way.clone()), way);
+        }
+        for (number, way, _) in &survey.groups {
+            if let Some(common) = common.get_mut(number) {
+                narrow(common, way);
+            }
+        }
+        survey.common = common;
         survey
     }
 
@@ -172,47 +215,55 @@ impl Survey {
         });
     }
 
-    /// The way to the smallest part that holds a group and all its references.
-    fn common(&self, number: u32) -> Way {
-        let groups = self.groups.iter().chain(&self.references);
-        let mut ways = groups.filter(|(other, ..)| *other == number).map(|(_, way, _)| way);
-        let first = ways.next().cloned().unwrap_or_default();
-        ways.fold(first, |common, way| {
-            let alike = common.iter().zip(way).take_while(|(one, other)| one == other).count();
-            common.into_iter().take(alike).collect()
-        })
+    /// The groups that hold or lie in another one that is referred to, or that differ from their
+    /// references in whether case is ignored.
+    fn entangled(&self) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        let mut around: Vec<(u32, &Way)> = Vec::new();
+        for (number, way, _) in self.groups.iter().filter(|(number, ..)| self.has(*number)) {
+            around.retain(|(_, outer)| way.starts_with(outer));
+            for (outer, _) in around.iter().filter(|(outer, _)| outer != number) {
+                found.extend([*number, *outer]);
+            }
+            around.push((*number, way));
+        }
+        let mut cases = BTreeMap::new();
+        for (number, _, case) in self.groups.iter().chain(&self.references) {
+            if cases.insert(*number, case).is_some_and(|other| other != case) {
+                found.insert(*number);
+            }
+        }
+        found
     }
 
-    /// Whether a group neither holds nor lies in another one that is referred to, and case is treated
-    /// alike at the group and its references.
-    fn stands_alone(&self, number: u32) -> bool {
-        let referenced = |number| self.references.iter().any(|(other, ..)| *other == number);
-        let mut own = self.groups.iter().filter(|(other, ..)| *other == number);
-        let apart = self.groups.iter().filter(|(other, ..)| *other != number && referenced(*other));
-        let references = self.references.iter().filter(|(other, ..)| *other == number);
-        own.all(|(_, way, case)| {
-            apart.clone().all(|(_, other, _)| !way.starts_with(other) && !other.starts_with(way))
-                && references.clone().all(|(_, _, other)| other == case)
-        })
+    /// Whether a group is referred to.
+    fn has(&self, number: u32) -> bool {
+        self.common.contains_key(&number)
     }
 }
 
+/// Cuts a way to what it shares with another.
+fn narrow(way: &mut Way, other: &Way) {
+    let alike = way.iter().zip(other).take_while(|(one, other)| one == other).count();
+    way.truncate(alike);
+}
+
 /// Lowers the groups of few values inside `ast`, those with the smallest part first. `room` are nodes
-/// that may still be made, `tried` the groups to leave alone.
+/// that may still be visited or made, `tried` the groups to leave alone.
 fn by_cases(ast: &mut Ast, ignore_case: bool, room: &mut usize, mut tried: BTreeSet<u32>) {
     loop {
         let survey = Survey::of(ast, ignore_case);
-        let left = survey.references.iter().map(|(number, ..)| *number);
-        let next = left
-            .filter(|number| *number > 0 && !tried.contains(number))
-            .map(|number| (survey.common(number), number))
-            .max_by_key(|(way, _)| way.len());
-        let Some((way, number)) = next else { return };
+        let Some(left) = room.checked_sub(survey.nodes) else { return };
+        *room = left;
+        let untried =
+            survey.common.iter().filter(|(number, _)| **number > 0 && !tried.contains(number));
+        let Some((number, way)) = untried.max_by_key(|(_, way)| way.len()) else { return };
+        let number = *number;
         tried.insert(number);
-        if !survey.stands_alone(number) {
+        if survey.entangled().contains(&number) {
             continue;
         }
-        let Some((part, ignore_case)) = part_at(ast, &way, ignore_case) else { continue };
+        let Some((part, ignore_case)) = part_at(ast, way, ignore_case) else { continue };
         let mut values = BTreeSet::new();
         if !can_be_forced(part, number, &mut values) || values.len() > VALUES {
             continue;
@@ -220,9 +271,8 @@ fn by_cases(ast: &mut Ast, ignore_case: bool, room: &mut usize, mut tried: BTree
         let nodes = Survey::of(part, ignore_case).nodes.saturating_mul(values.len() + 1);
         let Some(left) = room.checked_sub(nodes) else { continue };
         *room = left;
-        let numbers = survey.references.iter().map(|(number, ..)| *number);
-        let outside: BTreeSet<u32> =
-            numbers.filter(|number| !survey.common(*number).starts_with(&way)).collect();
+        let outside = survey.common.iter().filter(|(_, other)| !other.starts_with(way));
+        let outside: BTreeSet<u32> = outside.map(|(number, _)| *number).collect();
         let mut cases = Vec::with_capacity(values.len() + 1);
         for value in values.iter().map(Some).chain([None]) {
             let mut case = part.clone();

@@ -42,6 +42,18 @@ pub(super) fn string_count(item: &ClassItem) -> usize {
     }
 }
 
+/// How many ranges it is written with, in its properties too.
+pub(super) fn range_count(item: &ClassItem) -> usize {
+    match item {
+        ClassItem::Range(..) | ClassItem::Builtin { .. } | ClassItem::Strings(_) => 1,
+        ClassItem::Property { set, .. } => set.ranges().len(),
+        ClassItem::StringProperty(strings) => strings.set.ranges().len(),
+        ClassItem::Class { items, .. }
+        | ClassItem::Intersection(items)
+        | ClassItem::Difference(items) => items.iter().map(range_count).sum(),
+    }
+}
+
 /// A set with the folding in force.
 pub(super) fn folded(set: &UnitSet, flags: Flags) -> UnitSet {
     if flags.ignore_case { fold(set, flags.unicode) } else { set.clone() }

@@ -79,12 +79,18 @@ fn of_points() -> Table {
 /// The set with every unit that equals one of its own.
 pub(super) fn fold(set: &UnitSet, unicode: bool) -> UnitSet {
     let table = table(unicode);
-    let more = set.ranges().iter().flat_map(|(low, high)| {
+    let mut more = Vec::new();
+    for (low, high) in set.ranges() {
         let from = table.partition_point(|(unit, _)| unit < low);
         let to = table.partition_point(|(unit, _)| unit <= high);
-        table.get(from..to).unwrap_or_default()
-    });
-    let more = more.flat_map(|(_, equals)| equals.iter().map(|unit| (*unit, *unit)));
+        for (_, equals) in table.get(from..to).unwrap_or_default() {
+            let outside = equals.iter().filter(|unit| *unit < low || *unit > high);
+            more.extend(outside.filter(|unit| !set.contains(**unit)).map(|unit| (*unit, *unit)));
+        }
+    }
+    if more.is_empty() {
+        return set.clone();
+    }
     UnitSet::new(set.ranges().iter().copied().chain(more))
 }
 

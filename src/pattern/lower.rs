@@ -3,7 +3,7 @@
 
 use super::Flags;
 use super::ast::{Assertion, Ast, Bound, ClassItem, GroupName};
-use super::class::{Content, content, folded, string_count};
+use super::class::{Content, content, folded, range_count, string_count};
 use super::fault::PatternFault;
 use super::ir::{Beside, Body, Ir, Lookaround, Question, Word};
 use super::set::UnitSet;
@@ -11,12 +11,15 @@ use super::set::UnitSet;
 /// Most strings in all classes of a pattern together.
 const STRINGS: usize = 20_000;
 
+/// Most ranges in all classes of a pattern together.
+const RANGES: usize = 100_000;
+
 /// Units of a string that are read as a tree.
 const DEPTH: usize = 16;
 
 /// Lowers a parsed pattern.
 pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Body, PatternFault> {
-    let mut lowering = Lowering { looks: Vec::new(), strings: 0 };
+    let mut lowering = Lowering { looks: Vec::new(), strings: 0, ranges: 0 };
     let ir = lowering.lower(ast, flags)?;
     Ok(Body { ir, looks: lowering.looks })
 }
@@ -26,6 +29,8 @@ struct Lowering {
     looks: Vec<Lookaround>,
     /// The strings in classes met so far.
     strings: usize,
+    /// The ranges in classes met so far.
+    ranges: usize,
 }
 
 impl Lowering {
@@ -80,6 +85,12 @@ impl Lowering {
         if self.strings > STRINGS {
             let message =
                 format!("classes with more than {STRINGS} strings together; name fewer sets");
+            return Err(PatternFault::too_large(message));
+        }
+        self.ranges += items.iter().map(range_count).sum::<usize>();
+        if self.ranges > RANGES {
+            let message =
+                format!("classes with more than {RANGES} ranges together; name fewer sets");
             return Err(PatternFault::too_large(message));
         }
         let Content { set, strings } = content(negated, items, flags);

@@ -16,7 +16,7 @@ pub(super) const LAST_POINT: u32 = 0x10_FFFF;
 pub(super) const HALVES: (u32, u32) = (0xD800, 0xDFFF);
 
 /// Sorted ranges of units, apart from each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct UnitSet(Vec<(u32, u32)>);
 
 /// White space and line terminators of ECMAScript: 25 characters (ECMA-262, `\s`).

@@ -88,7 +88,7 @@ impl Nfa {
             predicates: vec![Predicate::Start, Predicate::End],
             start: 0,
         };
-        let mut builder = Builder { nfa, forward, room };
+        let mut builder = Builder { nfa, forward, room, sets: BTreeMap::new() };
         builder.push(State::Match)?;
         let mut start = builder.add(ir, MATCH)?;
         if anywhere {
@@ -162,6 +162,8 @@ struct Builder<'a> {
     forward: bool,
     /// States that may still be made.
     room: &'a mut usize,
+    /// The states of each set that was added, to be copied when it comes again.
+    sets: BTreeMap<UnitSet, Turn>,
 }
 
 impl Builder<'_> {
@@ -265,41 +267,46 @@ impl Builder<'_> {
         max: Option<u32>,
         next: Id,
     ) -> Result<Id, TooLarge> {
-        let mut turn = Turn { from: self.nfa.states.len(), next, start: next };
-        let mut start;
+        let from = self.nfa.states.len();
         match max {
-            Some(0) => return Ok(next),
+            Some(0) => Ok(next),
             None => {
                 // The turn comes back to the choice between one more and going on.
                 let choice = self.push(State::Split(next, next))?;
-                turn = Turn { from: self.nfa.states.len(), next: choice, start: choice };
-                turn.start = self.add(body, choice)?;
+                let turn = self.turn(body, from + 1, choice)?;
                 self.set(choice, State::Split(turn.start, next));
-                start = if min == 0 { choice } else { turn.start };
+                let start = if min == 0 { choice } else { turn.start };
+                self.copies(turn, min.saturating_sub(1), start)
             }
             Some(max) if max > min => {
-                turn.start = self.add(body, next)?;
-                let to = self.nfa.states.len();
-                start = self.push(State::Split(turn.start, next))?;
+                let turn = self.turn(body, from, next)?;
+                let mut start = self.push(State::Split(turn.start, next))?;
                 for _ in 1..max - min {
-                    let again = self.copy(turn, to, start)?;
+                    let again = self.copy(turn, start)?;
                     start = self.push(State::Split(again, next))?;
                 }
-                return (0..min).try_fold(start, |next, _| self.copy(turn, to, next));
+                self.copies(turn, min, start)
             }
             Some(_) => {
-                turn.start = self.add(body, next)?;
-                start = turn.start;
+                let turn = self.turn(body, from, next)?;
+                self.copies(turn, min.saturating_sub(1), turn.start)
             }
         }
-        let to = self.nfa.states.len();
-        (1..min).try_fold(start, |next, _| self.copy(turn, to, next))
+    }
+
+    fn turn(&mut self, body: &Ir, from: usize, next: Id) -> Result<Turn, TooLarge> {
+        let start = self.add(body, next)?;
+        Ok(Turn { from, to: self.nfa.states.len(), next, start })
+    }
+
+    fn copies(&mut self, turn: Turn, count: u32, start: Id) -> Result<Id, TooLarge> {
+        (0..count).try_fold(start, |next, _| self.copy(turn, next))
     }
 
     /// Copies the states of a turn so that they go on at `next`; where the copy starts.
-    fn copy(&mut self, turn: Turn, to: usize, next: Id) -> Result<Id, TooLarge> {
+    fn copy(&mut self, turn: Turn, next: Id) -> Result<Id, TooLarge> {
         let shift = number(self.nfa.states.len() - turn.from);
-        let own = number(turn.from)..number(to);
+        let own = number(turn.from)..number(turn.to);
         let moved = |id: Id| {
             if own.contains(&id) {
                 id + shift
@@ -332,6 +339,10 @@ impl Builder<'_> {
     }
 
     fn add_set(&mut self, set: &UnitSet, next: Id) -> Result<Id, TooLarge> {
+        if let Some(known) = self.sets.get(set) {
+            return self.copy(*known, next);
+        }
+        let from = self.nfa.states.len();
         let mut spellings: Vec<Vec<(u8, u8)>> = Vec::new();
         set.spell(&mut |bytes| spellings.push(bytes.to_vec()));
         if !self.forward {
@@ -340,7 +351,10 @@ impl Builder<'_> {
             }
             spellings.sort_unstable();
         }
-        self.add_spellings(&spellings, 0, next, &mut BTreeMap::new())
+        let start = self.add_spellings(&spellings, 0, next, &mut BTreeMap::new())?;
+        let to = self.nfa.states.len();
+        self.sets.insert(set.clone(), Turn { from, to, next, start });
+        Ok(start)
     }
 
     /// Adds spellings that are alike up to `depth` bytes. Equal endings are made once.
@@ -406,10 +420,12 @@ impl Builder<'_> {
     }
 }
 
-/// One turn of a repeat: its first state, where it goes on, where it starts.
-#[derive(Clone, Copy)]
+/// States that can be copied, such as one turn of a repeat: the first and the one after the last, where
+/// they go on, where they start.
+#[derive(Clone, Copy, Debug)]
 struct Turn {
     from: usize,
+    to: usize,
     next: Id,
     start: Id,
 }

@@ -21,15 +21,16 @@ impl Parser<'_> {
             self.at += 1;
             return Ok(Ast::Class { negated: false, items: vec![item] });
         }
-        let place = self.place(start);
         if (unit_of('1')..=unit_of('9')).contains(&unit)
             && let Some((number, end)) = self.group_number()
         {
             self.at = end;
-            return Ok(Ast::Backreference { at: place, to: GroupName::Number(number) });
+            let at = self.place(start);
+            return Ok(Ast::Backreference { at, to: GroupName::Number(number) });
         }
         if unit == unit_of('k') && self.census.named {
             self.at += 1;
+            let place = self.place(start);
             if !self.take('<') {
                 let message = "\\k must be \\k<name> where groups have names";
                 return Err(PatternFault::invalid("invalid.named_reference", place, message));

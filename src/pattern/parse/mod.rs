@@ -285,7 +285,11 @@ impl Parser<'_> {
 
     /// Characters before a position: a low half after a high one is no character of its own.
     fn place(&self, at: usize) -> usize {
-        let before = self.source.get(..at.min(self.source.len())).unwrap_or_default();
+        let at = at.min(self.source.len());
+        if self.flags.unicode {
+            return at;
+        }
+        let before = self.source.get(..at).unwrap_or_default();
         let pair = |pair: &&[u32]| matches!(pair, [0xD800..=0xDBFF, 0xDC00..=0xDFFF]);
         before.len() - before.windows(2).filter(pair).count()
     }

@@ -14,7 +14,7 @@ use super::set::UnitSet;
 const VALUES: usize = 16;
 
 /// Most nodes that lowering by cases may visit and make.
-const NODES: usize = 100_000;
+const NODES: usize = 50_000;
 
 /// The pattern with the references lowered that can be; `ignore_case` as the flags say.
 pub(super) fn resolved(mut ast: Ast, ignore_case: bool) -> Ast {

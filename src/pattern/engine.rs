@@ -11,6 +11,9 @@ use super::ir::{Body, Question};
 use super::set::{LAST_POINT, UnitSet};
 use crate::limits::Limits;
 
+/// What a range of units takes at least in the automata of `regex-automata`, in bytes.
+const RANGE_BYTES: usize = 48;
+
 /// A compiled pattern, ready to run.
 #[derive(Debug)]
 pub(super) enum Engine {
@@ -23,8 +26,10 @@ pub(super) enum Engine {
 impl Engine {
     pub(super) fn new(body: &Body, sticky: bool, limits: &Limits) -> Result<Self, PatternFault> {
         let fits = |engine: &Self| engine.memory() <= limits.pattern_bytes;
-        let plain = body.ir.to_hir().and_then(|hir| Self::plain(hir, body, sticky, limits));
         // Ours is the smaller form, so what does not fit there may still fit here.
+        let may_fit = body.ir.ranges().saturating_mul(RANGE_BYTES) <= limits.pattern_bytes;
+        let plain = if may_fit { body.ir.to_hir() } else { None }
+            .and_then(|hir| Self::plain(hir, body, sticky, limits));
         if let Some(engine) = plain.filter(fits) {
             return Ok(engine);
         }
@@ -49,7 +54,8 @@ impl Engine {
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)
             .hybrid_cache_capacity(1 << 20)
-            .nfa_size_limit(Some(limits.pattern_bytes));
+            // One for each direction.
+            .nfa_size_limit(Some(limits.pattern_bytes / 2));
         let inside_units = body
             .ir
             .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));

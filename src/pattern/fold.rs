@@ -5,6 +5,7 @@
 //! points are equal when their simple case foldings are. Halves never fold.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
@@ -12,26 +13,40 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 use super::property;
 use super::set::UnitSet;
 
-/// Every unit that has equals, in order, and all its equals, itself among them.
-type Table = Vec<(u32, Vec<u32>)>;
+/// Every unit that has equals, in order, each with the place of another of them: going on from one to
+/// the next leads through all and back.
+type Table = Vec<(u32, usize)>;
 
 fn table(unicode: bool) -> &'static Table {
     static UNITS: OnceLock<Table> = OnceLock::new();
     static POINTS: OnceLock<Table> = OnceLock::new();
-    if unicode { POINTS.get_or_init(of_points) } else { UNITS.get_or_init(of_units) }
+    if unicode {
+        POINTS.get_or_init(|| table_of(&of_points()))
+    } else {
+        UNITS.get_or_init(|| table_of(&of_units()))
+    }
 }
 
-fn of_units() -> Table {
+/// Units with their equals.
+type Groups = BTreeMap<u32, Vec<u32>>;
+
+fn table_of(groups: &Groups) -> Table {
+    let places: BTreeMap<u32, usize> = groups.keys().copied().zip(0..).collect();
+    let next = |(unit, equals): (&u32, &Vec<u32>)| {
+        let after = equals.iter().find(|equal| *equal > unit).or(equals.first())?;
+        Some((*unit, *places.get(after)?))
+    };
+    groups.iter().filter_map(next).collect()
+}
+
+fn of_units() -> Groups {
     let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for unit in 0..=0xFFFF {
         groups.entry(canonical_unit(unit)).or_default().push(unit);
     }
     let members =
         |group: Vec<u32>| group.clone().into_iter().map(move |unit| (unit, group.clone()));
-    let mut table: Table =
-        groups.into_values().filter(|group| group.len() > 1).flat_map(members).collect();
-    table.sort_unstable();
-    table
+    groups.into_values().filter(|group| group.len() > 1).flat_map(members).collect()
 }
 
 fn canonical_unit(unit: u32) -> u32 {
@@ -50,11 +65,11 @@ fn canonical_unit(unit: u32) -> u32 {
 const NEW: [(u32, u32, u32); 4] =
     [(0xA7CE, 0xA7CF, 1), (0xA7D2, 0xA7D3, 1), (0xA7D4, 0xA7D5, 1), (0x1_6EA0, 0x1_6EBB, 25)];
 
-fn of_points() -> Table {
-    let mut table = Table::new();
+fn of_points() -> Groups {
+    let mut groups = Groups::new();
     for (upper, lower, count) in NEW {
         for pair in (0..count).map(|step| vec![upper + step, lower + step]) {
-            table.extend(pair.clone().into_iter().map(|point| (point, pair.clone())));
+            groups.extend(pair.clone().into_iter().map(|point| (point, pair.clone())));
         }
     }
     for point in property::cased().ranges().iter().flat_map(|(low, high)| *low..=*high) {
@@ -68,24 +83,31 @@ fn of_points() -> Table {
             .flat_map(|range| u32::from(range.start())..=u32::from(range.end()))
             .collect();
         if equals.len() > 1 {
-            table.push((point, equals));
+            groups.insert(point, equals);
         }
     }
-    table.sort_unstable();
-    table.dedup();
-    table
+    groups
 }
 
 /// The set with every unit that equals one of its own.
 pub(super) fn fold(set: &UnitSet, unicode: bool) -> UnitSet {
     let table = table(unicode);
+    let place = |unit: u32| table.partition_point(|(other, _)| *other < unit);
+    let spans: Vec<Range<usize>> =
+        set.ranges().iter().map(|(low, high)| place(*low)..place(high + 1)).collect();
+    let from = spans.first().map_or(0, |span| span.start);
+    let to = spans.last().map_or(from, |span| span.end);
+    let mut held = vec![false; to - from];
+    for span in &spans {
+        held.get_mut(span.start - from..span.end - from).unwrap_or_default().fill(true);
+    }
+    let is_held = |at: usize| at.checked_sub(from).and_then(|at| held.get(at)) == Some(&true);
+    let next = |at: usize| table.get(at).map(|(_, next)| *next).filter(|next| !is_held(*next));
     let mut more = Vec::new();
-    for (low, high) in set.ranges() {
-        let from = table.partition_point(|(unit, _)| unit < low);
-        let to = table.partition_point(|(unit, _)| unit <= high);
-        for (_, equals) in table.get(from..to).unwrap_or_default() {
-            let outside = equals.iter().filter(|unit| *unit < low || *unit > high);
-            more.extend(outside.filter(|unit| !set.contains(**unit)).map(|unit| (*unit, *unit)));
+    for at in spans.into_iter().flatten() {
+        // As far as the next one in the set, at last this one again.
+        for equal in std::iter::successors(next(at), |at| next(*at)) {
+            more.extend(table.get(equal).map(|(unit, _)| (*unit, *unit)));
         }
     }
     if more.is_empty() {
@@ -96,9 +118,8 @@ pub(super) fn fold(set: &UnitSet, unicode: bool) -> UnitSet {
 
 /// The code point that stands for all that equal this one under `u` and `v`.
 pub(super) fn canonical_point(point: u32) -> u32 {
-    let table = table(true);
-    let found = table.binary_search_by_key(&point, |(unit, _)| *unit).ok();
-    found.and_then(|at| table.get(at)?.1.first().copied()).unwrap_or(point)
+    let equals = fold(&UnitSet::new([(point, point)]), true);
+    equals.ranges().first().map_or(point, |(first, _)| *first)
 }
 
 #[cfg(test)]

@@ -156,6 +156,19 @@ impl Ir {
         }
     }
 
+    /// How many ranges of units it has with repeats written out, roughly.
+    pub(super) fn ranges(&self) -> usize {
+        let sum = |parts: &[Self]| parts.iter().map(Self::ranges).fold(0, usize::saturating_add);
+        match self {
+            Self::Empty | Self::Ask { .. } => 1,
+            Self::Set(set) => set.ranges().len().max(1),
+            Self::Concat(parts) | Self::Alternate(parts) => sum(parts),
+            Self::Repeat { body, min, max } => {
+                body.ranges().saturating_mul(max.unwrap_or(*min).max(1) as usize)
+            }
+        }
+    }
+
     /// As an `Hir`; `None` when it asks what `regex-automata` cannot answer.
     pub(super) fn to_hir(&self) -> Option<Hir> {
         self.hir(&|question, negated| {

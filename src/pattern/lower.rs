@@ -9,7 +9,7 @@ use super::ir::{Beside, Body, Ir, Lookaround, Question, Word};
 use super::set::UnitSet;
 
 /// Most strings in all classes of a pattern together.
-const STRINGS: usize = 20_000;
+const STRINGS: usize = 10_000;
 
 /// Most ranges in all classes of a pattern together.
 const RANGES: usize = 100_000;

@@ -16,18 +16,26 @@ pub(super) struct Content {
 
 /// Lowers a class. It is folded before it is complemented.
 pub(super) fn content(negated: bool, items: &[ClassItem], flags: Flags) -> Content {
-    let mut whole = Content::default();
-    let mut ranges = Vec::new();
+    let mut strings = BTreeSet::new();
+    let (mut plain, mut closed) = (Vec::new(), Vec::new());
     for item in items {
-        let part = self::item(item, flags);
-        ranges.extend_from_slice(part.set.ranges());
-        whole.strings.extend(part.strings);
+        let mut part = self::item(item, flags);
+        strings.append(&mut part.strings);
+        // These hold all that equals their own.
+        let is_closed = matches!(
+            item,
+            ClassItem::Builtin { .. }
+                | ClassItem::Class { .. }
+                | ClassItem::Intersection(_)
+                | ClassItem::Difference(_)
+        );
+        if is_closed { &mut closed } else { &mut plain }.extend_from_slice(part.set.ranges());
     }
-    whole.set = folded(&UnitSet::new(ranges), flags);
+    let mut set = folded(&UnitSet::new(plain), flags).union(&UnitSet::new(closed));
     if negated {
-        whole.set = whole.set.complement(flags.last());
+        set = set.complement(flags.last());
     }
-    whole
+    Content { set, strings }
 }
 
 /// How many strings are written in it, or meant by its properties.
@@ -75,15 +83,17 @@ fn item(item: &ClassItem, flags: Flags) -> Content {
         ClassItem::Strings(strings) => return of_strings(strings, flags),
         ClassItem::Class { negated, items } => return content(*negated, items, flags),
         ClassItem::Intersection(operands) => {
-            return combined(operands, flags, |left, right| Content {
-                set: left.set.intersection(&right.set),
-                strings: left.strings.intersection(&right.strings).cloned().collect(),
+            return combined(operands, flags, |whole, part| {
+                whole.set = whole.set.intersection(&part.set);
+                whole.strings.retain(|string| part.strings.contains(string));
             });
         }
         ClassItem::Difference(operands) => {
-            return combined(operands, flags, |left, right| Content {
-                set: left.set.difference(&right.set),
-                strings: left.strings.difference(&right.strings).cloned().collect(),
+            return combined(operands, flags, |whole, part| {
+                whole.set = whole.set.difference(&part.set);
+                for string in &part.strings {
+                    whole.strings.remove(string);
+                }
             });
         }
     };
@@ -118,19 +128,18 @@ fn of_strings(strings: &[Vec<u32>], flags: Flags) -> Content {
     Content { set: UnitSet::new(units), strings: longer }
 }
 
+/// The first operand, as the others change it one after the other.
 fn combined(
     operands: &[ClassItem],
     flags: Flags,
-    combine: impl Fn(Content, Content) -> Content,
+    change: impl Fn(&mut Content, &Content),
 ) -> Content {
-    let mut whole: Option<Content> = None;
-    for operand in operands {
-        // A class of one: folded.
-        let part = content(false, std::slice::from_ref(operand), flags);
-        whole = Some(match whole {
-            Some(whole) => combine(whole, part),
-            None => part,
-        });
+    // A class of one: folded.
+    let mut parts =
+        operands.iter().map(|operand| content(false, std::slice::from_ref(operand), flags));
+    let mut whole = parts.next().unwrap_or_default();
+    for part in parts {
+        change(&mut whole, &part);
     }
-    whole.unwrap_or_default()
+    whole
 }

@@ -11,8 +11,8 @@ use super::ir::{Body, Question};
 use super::set::{LAST_POINT, UnitSet};
 use crate::limits::Limits;
 
-/// What a range of units takes at least in the automata of `regex-automata`, in bytes.
-const RANGE_BYTES: usize = 48;
+/// What a row of bytes takes at least in the automata of `regex-automata`, in bytes.
+const SPELLING: usize = 24;
 
 /// A compiled pattern, ready to run.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Engine {
     pub(super) fn new(body: &Body, sticky: bool, limits: &Limits) -> Result<Self, PatternFault> {
         let fits = |engine: &Self| engine.memory() <= limits.pattern_bytes;
         // Ours is the smaller form, so what does not fit there may still fit here.
-        let may_fit = body.ir.ranges().saturating_mul(RANGE_BYTES) <= limits.pattern_bytes;
+        let may_fit = body.ir.spellings().saturating_mul(SPELLING) <= limits.pattern_bytes;
         let plain = if may_fit { body.ir.to_hir() } else { None }
             .and_then(|hir| Self::plain(hir, body, sticky, limits));
         if let Some(engine) = plain.filter(fits) {

@@ -156,15 +156,15 @@ impl Ir {
         }
     }
 
-    /// How many ranges of units it has with repeats written out, roughly.
-    pub(super) fn ranges(&self) -> usize {
-        let sum = |parts: &[Self]| parts.iter().map(Self::ranges).fold(0, usize::saturating_add);
+    /// How many rows of bytes it takes at least to spell it, with repeats written out.
+    pub(super) fn spellings(&self) -> usize {
+        let sum = |parts: &[Self]| parts.iter().map(Self::spellings).fold(0, usize::saturating_add);
         match self {
             Self::Empty | Self::Ask { .. } => 1,
-            Self::Set(set) => set.ranges().len().max(1),
+            Self::Set(set) => set.spellings().max(1),
             Self::Concat(parts) | Self::Alternate(parts) => sum(parts),
             Self::Repeat { body, min, max } => {
-                body.ranges().saturating_mul(max.unwrap_or(*min).max(1) as usize)
+                body.spellings().saturating_mul(max.unwrap_or(*min).max(1) as usize)
             }
         }
     }

@@ -122,6 +122,17 @@ impl UnitSet {
         }
     }
 
+    /// How many products that are at least, without working them out.
+    pub(super) fn spellings(&self) -> usize {
+        let crossed = |low: u32, high: u32| {
+            [0x7F, 0x7FF, 0xFFFF]
+                .into_iter()
+                .filter(|border| low <= *border && *border < high)
+                .count()
+        };
+        self.0.iter().map(|(low, high)| 1 + 2 * crossed(*low, *high)).sum()
+    }
+
     /// A matcher for one unit of the set in generalised UTF-8. Characters are left to the automata,
     /// which spell them in little space; halves are spelled here.
     pub(super) fn to_hir(&self) -> Hir {

@@ -23,8 +23,11 @@ pub(super) fn parse(source: &[u32], flags: Flags, nesting: usize) -> Parsed<Ast>
     let mut census = Census::of(source);
     // There `\k` is always a reference.
     census.named |= flags.unicode;
+    let pair = |pair: &[u32]| !flags.unicode && matches!(pair, [0xD800..=0xDBFF, 0xDC00..=0xDFFF]);
+    let pairs = source.windows(2).zip(1..).filter(|(units, _)| pair(units));
     let mut parser = Parser {
         source,
+        second_halves: pairs.map(|(_, second)| second).collect(),
         flags,
         at: 0,
         nesting,
@@ -82,6 +85,8 @@ const fn unit_of(character: char) -> u32 {
 
 struct Parser<'a> {
     source: &'a [u32],
+    /// Where in the source a low half follows a high one.
+    second_halves: Vec<usize>,
     flags: Flags,
     at: usize,
     nesting: usize,
@@ -285,13 +290,7 @@ impl Parser<'_> {
 
     /// Characters before a position: a low half after a high one is no character of its own.
     fn place(&self, at: usize) -> usize {
-        let at = at.min(self.source.len());
-        if self.flags.unicode {
-            return at;
-        }
-        let before = self.source.get(..at).unwrap_or_default();
-        let pair = |pair: &&[u32]| matches!(pair, [0xD800..=0xDBFF, 0xDC00..=0xDFFF]);
-        before.len() - before.windows(2).filter(pair).count()
+        at - self.second_halves.partition_point(|second| *second < at)
     }
 
     fn invalid(&self, slug: &'static str, message: &str) -> PatternFault {

@@ -117,24 +117,38 @@ impl Pattern {
     /// # Complexity
     /// O(pattern × text).
     pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
-        if text.len() > self.text_bytes {
-            return Err(TextFault::TooLong { bytes: text.len(), limit: self.text_bytes });
-        }
-        let work = self.cost.saturating_mul(text.len());
-        if work > self.work {
-            return Err(TextFault::TooMuchWork { work, limit: self.work });
-        }
         // Code points are spelled as they are. Of code units a character above U+FFFF is two, each
         // spelled on its own.
         let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
-        if !self.unicode && text.chunks(1024).any(wide) {
+        if !self.unicode && text.len() <= self.text_bytes && text.chunks(1024).any(wide) {
             let mut units = Vec::with_capacity(text.len() * 3 / 2);
             for unit in code_units(text) {
                 push_code_point(&mut units, u32::from(unit));
             }
-            return Ok(self.engine.is_match(&units));
+            return self.find(text.len(), &units);
         }
-        Ok(self.engine.is_match(text))
+        self.find(text.len(), text)
+    }
+
+    /// As [`Pattern::test`] for a text without characters above U+FFFF, which is not looked through
+    /// for them: an answer that stands at its start takes no longer in a long text.
+    ///
+    /// # Errors
+    /// As [`Pattern::test`].
+    pub fn test_narrow(&self, text: &[u8]) -> Result<bool, TextFault> {
+        self.find(text.len(), text)
+    }
+
+    /// Whether the pattern is found in units, of a text of so many bytes.
+    fn find(&self, bytes: usize, units: &[u8]) -> Result<bool, TextFault> {
+        if bytes > self.text_bytes {
+            return Err(TextFault::TooLong { bytes, limit: self.text_bytes });
+        }
+        let work = self.cost.saturating_mul(bytes);
+        if work > self.work {
+            return Err(TextFault::TooMuchWork { work, limit: self.work });
+        }
+        Ok(self.engine.is_match(units))
     }
 
     /// Heap memory of the compiled form, in bytes.

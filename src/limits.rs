@@ -25,7 +25,7 @@ pub struct Limits {
     pub patterns_bytes: usize,
     /// Bytes of the text that a pattern runs over.
     pub text_bytes: usize,
-    /// Bytes of a compiled pattern times bytes of the text it runs over.
+    /// Bytes of a compiled pattern, with what matching keeps for each state, times bytes of the text.
     pub pattern_work: usize,
 }
 
@@ -89,6 +89,9 @@ impl Limits {
 
     /// No nesting limit can be raised above this: the stack is finite, and small in some threads.
     pub const DEEPEST: usize = 200;
+
+    /// States of a compiled pattern on our own engine, over bytes.
+    pub const PATTERN_STATES: usize = 100_000;
 
     /// Digits of an integer that is read as a number: converting between bases is quadratic.
     pub const DIGITS: usize = 20_000;

@@ -146,8 +146,7 @@ class Pattern:
         """Say whether the pattern is found in a text.
 
         Raises:
-            PatternUnsupported: The text is over the limit (8 MiB), or the pattern has `^` or `$` with the flag
-                `m` and the text has CR, U+2028 or U+2029.
+            PatternUnsupported: The text is over the limit (8 MiB), or it and the pattern together are.
         """
 
     @property

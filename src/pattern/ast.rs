@@ -1,24 +1,33 @@
 //! What a pattern says, with the places of what may have to be refused.
+//!
+//! A unit is a UTF-16 code unit, or a code point under the flags `u` and `v`.
+
+use std::sync::Arc;
+
+use super::property::Strings;
+use super::set::UnitSet;
 
 /// A parsed pattern. Nesting is bounded by the parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ast {
     /// Matches the empty text.
     Empty,
-    /// One code unit.
-    Unit(u16),
+    /// One unit.
+    Unit(u32),
     /// `.`
     Dot,
-    /// A class, or one of `\d \D \w \W \s \S`.
+    /// A class, or one of `\d \D \w \W \s \S \p \P`.
     Class { negated: bool, items: Vec<ClassItem> },
     /// `^ $ \b \B`
     Assert(Assertion),
     /// A group that changes flags for its body.
     Modified { change: FlagChange, body: Box<Ast> },
+    /// A capturing group, numbered from 1 as they open.
+    Group { number: u32, name: Option<String>, body: Box<Ast> },
     /// A lookahead or lookbehind.
-    Look { at: usize, what: &'static str },
+    Look { behind: bool, negated: bool, body: Box<Ast> },
     /// A reference to a group.
-    Backreference { at: usize, name: String },
+    Backreference { at: usize, to: GroupName },
     /// Parts in a row.
     Concat(Vec<Ast>),
     /// Any one of several.
@@ -27,13 +36,32 @@ pub(super) enum Ast {
     Repeat { body: Box<Ast>, min: Bound, max: Option<Bound> },
 }
 
+/// How a reference names its group: several groups may share a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum GroupName {
+    Number(u32),
+    Name(String),
+}
+
 /// Something in a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClassItem {
     /// Units from the first to the second, both included.
-    Range(u16, u16),
+    Range(u32, u32),
     /// `\d` and its like.
     Builtin { set: Builtin, negated: bool },
+    /// `\p{...}`
+    Property { set: Arc<UnitSet>, negated: bool },
+    /// A property whose members are strings: seven of them, `v` only.
+    StringProperty(Arc<Strings>),
+    /// `\q{...}`: strings of any length, `v` only.
+    Strings(Vec<Vec<u32>>),
+    /// A class in a class, `v` only.
+    Class { negated: bool, items: Vec<ClassItem> },
+    /// Operands between `&&`, `v` only.
+    Intersection(Vec<ClassItem>),
+    /// The first operand without the others, between `--`, `v` only.
+    Difference(Vec<ClassItem>),
 }
 
 /// The built-in sets.

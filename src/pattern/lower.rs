@@ -1,62 +1,47 @@
-//! From what a pattern says to what the engine runs: sets of units as byte classes, structure by
-//! structure. Nothing is passed on as pattern text.
-
-use regex_syntax::hir::{Hir, Look, Repetition};
+//! From what a pattern says to what the engines run: sets of units and structure. Nothing is passed
+//! on as pattern text.
 
 use super::Flags;
-use super::ast::{Assertion, Ast, Bound, ClassItem};
+use super::ast::{Assertion, Ast, Bound, ClassItem, GroupName};
+use super::class::{Content, content, folded, range_count, string_count};
 use super::fault::PatternFault;
-use super::fold::fold;
+use super::ir::{Beside, Body, Ir, Lookaround, Question, Word};
 use super::set::UnitSet;
 
-/// A lowered pattern and what a text must be for it.
-pub(super) struct Lowered {
-    pub(super) hir: Hir,
-    /// `^` or `$` with `m`: the engine knows only LF, so a text with CR, U+2028 or U+2029 is out.
-    pub(super) line_assertions: bool,
-}
+/// Most strings in all classes of a pattern together.
+const STRINGS: usize = 10_000;
+
+/// Most ranges in all classes of a pattern together.
+const RANGES: usize = 100_000;
+
+/// Units of a string that are read as a tree.
+const DEPTH: usize = 16;
 
 /// Lowers a parsed pattern.
-pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Lowered, PatternFault> {
-    let mut lowering = Lowering { line_assertions: false, inside_units: false };
-    let hir = lowering.lower(ast, flags)?;
-    // A sticky match starts at the very start, which is a border of units.
-    let hir = if lowering.inside_units && !flags.sticky { aligned(hir) } else { hir };
-    Ok(Lowered { hir, line_assertions: lowering.line_assertions })
-}
-
-/// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it
-/// from starting there; once started, a match consumes whole units only.
-fn aligned(hir: Hir) -> Hir {
-    let before = Hir::repetition(Repetition {
-        min: 0,
-        max: None,
-        greedy: false,
-        sub: Box::new(UnitSet::everything().to_hir()),
-    });
-    Hir::concat(vec![Hir::look(Look::Start), before, hir])
+pub(super) fn lower(ast: &Ast, flags: Flags) -> Result<Body, PatternFault> {
+    let mut lowering = Lowering { looks: Vec::new(), strings: 0, ranges: 0 };
+    let ir = lowering.lower(ast, flags)?;
+    Ok(Body { ir, looks: lowering.looks })
 }
 
 struct Lowering {
-    line_assertions: bool,
-    inside_units: bool,
+    /// The lookarounds met so far in the body that is being lowered.
+    looks: Vec<Lookaround>,
+    /// The strings in classes met so far.
+    strings: usize,
+    /// The ranges in classes met so far.
+    ranges: usize,
 }
 
 impl Lowering {
-    fn lower(&mut self, ast: &Ast, flags: Flags) -> Result<Hir, PatternFault> {
+    fn lower(&mut self, ast: &Ast, flags: Flags) -> Result<Ir, PatternFault> {
         Ok(match ast {
-            Ast::Empty => Hir::empty(),
-            Ast::Unit(unit) => {
-                let unit = u32::from(*unit);
-                set(&UnitSet::new([(unit, unit)]), flags).to_hir()
-            }
-            Ast::Dot if flags.dot_all => UnitSet::everything().to_hir(),
-            Ast::Dot => UnitSet::line_terminators().complement().to_hir(),
-            Ast::Class { negated, items } => {
-                let positive = set(&UnitSet::new(items.iter().copied().flat_map(ranges)), flags);
-                if *negated { positive.complement() } else { positive }.to_hir()
-            }
-            Ast::Assert(assertion) => self.assertion(*assertion, flags),
+            Ast::Empty => Ir::Empty,
+            Ast::Unit(unit) => one(*unit, flags),
+            Ast::Dot if flags.dot_all => Ir::Set(UnitSet::everything(flags.last())),
+            Ast::Dot => Ir::Set(UnitSet::line_terminators().complement(flags.last())),
+            Ast::Class { negated, items } => self.class(*negated, items, flags)?,
+            Ast::Assert(assertion) => assert(*assertion, flags),
             Ast::Modified { change, body } => {
                 let flags = Flags {
                     ignore_case: change.ignore_case.unwrap_or(flags.ignore_case),
@@ -66,73 +51,174 @@ impl Lowering {
                 };
                 self.lower(body, flags)?
             }
-            Ast::Look { at, what } => {
-                let message = format!("{what} is not supported yet; write it as a separate check");
-                return Err(PatternFault::unsupported("unsupported.lookaround", *at, message));
-            }
-            Ast::Backreference { at, name } => {
+            Ast::Look { behind, negated, body } => self.look(*behind, *negated, body, flags)?,
+            Ast::Group { body, .. } => self.lower(body, flags)?,
+            Ast::Backreference { at, to } => {
+                let name = match to {
+                    GroupName::Number(number) => format!("\\{number}"),
+                    GroupName::Name(name) => format!("\\k<{name}>"),
+                };
                 let message = format!(
                     "backreference {name} needs exponential time in general; compare the two \
                      parts with a separate check"
                 );
                 return Err(PatternFault::unsupported("unsupported.backreference", *at, message));
             }
-            Ast::Concat(parts) => Hir::concat(self.each(parts, flags)?),
-            Ast::Alternate(branches) => Hir::alternation(self.each(branches, flags)?),
+            Ast::Concat(parts) => Ir::Concat(self.each(parts, flags)?),
+            Ast::Alternate(branches) => Ir::Alternate(self.each(branches, flags)?),
             Ast::Repeat { body, min, max } => repeat(self.lower(body, flags)?, *min, *max)?,
         })
     }
 
-    fn each(&mut self, parts: &[Ast], flags: Flags) -> Result<Vec<Hir>, PatternFault> {
+    fn each(&mut self, parts: &[Ast], flags: Flags) -> Result<Vec<Ir>, PatternFault> {
         parts.iter().map(|part| self.lower(part, flags)).collect()
     }
 
-    fn assertion(&mut self, assertion: Assertion, flags: Flags) -> Hir {
-        Hir::look(match (assertion, flags.multiline) {
-            (Assertion::Start, false) => Look::Start,
-            (Assertion::End, false) => Look::End,
-            (Assertion::Start, true) => {
-                self.line_assertions = true;
-                Look::StartLF
+    /// One unit of the class, or one of its strings.
+    fn class(
+        &mut self,
+        negated: bool,
+        items: &[ClassItem],
+        flags: Flags,
+    ) -> Result<Ir, PatternFault> {
+        self.strings += items.iter().map(string_count).sum::<usize>();
+        if self.strings > STRINGS {
+            let message =
+                format!("classes with more than {STRINGS} strings together; name fewer sets");
+            return Err(PatternFault::too_large(message));
+        }
+        self.ranges += items.iter().map(range_count).sum::<usize>();
+        if self.ranges > RANGES {
+            let message =
+                format!("classes with more than {RANGES} ranges together; name fewer sets");
+            return Err(PatternFault::too_large(message));
+        }
+        let Content { set, strings } = content(negated, items, flags);
+        if strings.is_empty() {
+            return Ok(Ir::Set(set));
+        }
+        let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
+        Ok(Ir::Alternate(vec![Ir::Set(set), any_of(&strings, flags, DEPTH)]))
+    }
+
+    /// Numbers a lookaround, unless it comes down to something smaller.
+    fn look(
+        &mut self,
+        behind: bool,
+        negated: bool,
+        body: &Ast,
+        flags: Flags,
+    ) -> Result<Ir, PatternFault> {
+        let outer = std::mem::take(&mut self.looks);
+        let ir = self.lower(body, flags)?;
+        let looks = std::mem::replace(&mut self.looks, outer);
+        if let Some(beside) = beside(&ir, behind) {
+            return Ok(Ir::ask(Question::Beside(beside), negated));
+        }
+        Ok(match ir {
+            Ir::Empty if negated => Ir::never(),
+            Ir::Empty => Ir::Empty,
+            // A question about the place itself looks in no direction. One about a lookaround
+            // inside speaks of a number of this body.
+            Ir::Ask { question, negated: inner } if looks.is_empty() => {
+                Ir::ask(question, inner != negated)
             }
-            (Assertion::End, true) => {
-                self.line_assertions = true;
-                Look::EndLF
-            }
-            (Assertion::WordBoundary, _) => Look::WordAscii,
-            (Assertion::NotWordBoundary, _) => {
-                self.inside_units = true;
-                Look::WordAsciiNegate
+            ir => {
+                self.looks.push(Lookaround { behind, body: Body { ir, looks } });
+                Ir::ask(Question::Look(self.looks.len() - 1), negated)
             }
         })
     }
 }
 
-/// A set with the folding in force. A negated class is folded before it is complemented.
-fn set(set: &UnitSet, flags: Flags) -> UnitSet {
-    if flags.ignore_case { fold(set) } else { set.clone() }
+/// A body of one unit, or of one unit or the edge of the text on that side.
+fn beside(ir: &Ir, behind: bool) -> Option<Beside> {
+    let edge = if behind { Question::Start } else { Question::End };
+    match ir {
+        Ir::Set(set) => Some(Beside { behind, set: set.clone(), at_edge: false }),
+        Ir::Ask { question, negated: false } if *question == edge => {
+            Some(Beside { behind, set: UnitSet::default(), at_edge: true })
+        }
+        Ir::Alternate(branches) => {
+            let each: Option<Vec<Beside>> =
+                branches.iter().map(|branch| beside(branch, behind)).collect();
+            let each = each?;
+            Some(Beside {
+                behind,
+                at_edge: each.iter().any(|one| one.at_edge),
+                set: UnitSet::new(each.iter().flat_map(|one| one.set.ranges().iter().copied())),
+            })
+        }
+        _ => None,
+    }
 }
 
-fn ranges(item: ClassItem) -> Vec<(u32, u32)> {
-    match item {
-        ClassItem::Range(low, high) => vec![(u32::from(low), u32::from(high))],
-        ClassItem::Builtin { set, negated } => {
-            let set = UnitSet::builtin(set);
-            if negated { set.complement() } else { set }.ranges().to_vec()
+fn assert(assertion: Assertion, flags: Flags) -> Ir {
+    let line = |behind| {
+        Question::Beside(Beside { behind, set: UnitSet::line_terminators(), at_edge: true })
+    };
+    // There U+017F and U+212A are word characters too.
+    let word = if flags.unicode && flags.ignore_case { Word::Folded } else { Word::Ascii };
+    let (question, negated) = match assertion {
+        Assertion::Start if flags.multiline => (line(true), false),
+        Assertion::End if flags.multiline => (line(false), false),
+        Assertion::Start => (Question::Start, false),
+        Assertion::End => (Question::End, false),
+        Assertion::WordBoundary => (Question::WordBorder(word), false),
+        Assertion::NotWordBoundary => (Question::WordBorder(word), true),
+    };
+    Ir::ask(question, negated)
+}
+
+fn one(unit: u32, flags: Flags) -> Ir {
+    Ir::Set(folded(&UnitSet::new([(unit, unit)]), flags))
+}
+
+/// Any of sorted strings: what begins alike is said once, and so are ends that are the same. Only
+/// so many units deep, as what is made is nested as deep.
+fn any_of(strings: &[&[u32]], flags: Flags, depth: usize) -> Ir {
+    let row = |string: &[u32]| match string {
+        [] => Ir::Empty,
+        [unit] => one(*unit, flags),
+        units => Ir::Concat(units.iter().map(|unit| one(*unit, flags)).collect()),
+    };
+    if let ([_], _) | (_, 0) = (strings, depth) {
+        return Ir::Alternate(strings.iter().map(|string| row(string)).collect());
+    }
+    let mut branches: Vec<(Ir, Vec<(u32, u32)>)> = Vec::new();
+    let mut ends = Vec::new();
+    for group in strings.chunk_by(|string, next| string.first() == next.first()) {
+        let Some(first) = group.first().and_then(|string| string.first()).copied() else {
+            ends.push(Ir::Empty);
+            continue;
+        };
+        let tails: Vec<&[u32]> = group.iter().filter_map(|string| string.get(1..)).collect();
+        let tail = any_of(&tails, flags, depth - 1);
+        match branches.iter_mut().find(|(other, _)| *other == tail) {
+            Some((_, units)) => units.push((first, first)),
+            None => branches.push((tail, vec![(first, first)])),
         }
     }
+    let branches = branches
+        .into_iter()
+        .map(|(tail, units)| Ir::Concat(vec![Ir::Set(folded(&UnitSet::new(units), flags)), tail]));
+    Ir::Alternate(branches.chain(ends).collect())
 }
 
 /// Laziness does not change whether there is a match. A minimum that no text can reach matches
 /// only where the body can be empty.
-fn repeat(body: Hir, min: Bound, max: Option<Bound>) -> Result<Hir, PatternFault> {
-    let properties = body.properties();
+fn repeat(body: Ir, min: Bound, max: Option<Bound>) -> Result<Ir, PatternFault> {
+    if max == Some(Bound::Count(0)) {
+        return Ok(Ir::Empty);
+    }
+    // Never longer than empty: one turn says as much as any number of them.
+    if body.is_only_empty() {
+        return Ok(if min == Bound::Count(0) { Ir::Empty } else { body });
+    }
     let min = match min {
         Bound::Count(count) => count,
-        Bound::Unreachable if properties.minimum_len() != Some(0) => return Ok(Hir::fail()),
-        // Never longer than empty: one turn says as much as any number of them.
-        Bound::Unreachable if properties.maximum_len() == Some(0) => 1,
-        Bound::Unreachable if properties.look_set().is_empty() => 0,
+        Bound::Unreachable if !body.can_be_empty() => return Ok(Ir::never()),
+        Bound::Unreachable if !body.asks(&|_, _| true) => 0,
         Bound::Unreachable => {
             let message = "a repeat of at least 2^31 turns over something that is empty only in \
                            places; write a smaller count";
@@ -143,5 +229,5 @@ fn repeat(body: Hir, min: Bound, max: Option<Bound>) -> Result<Hir, PatternFault
         Some(Bound::Count(count)) => Some(count),
         Some(Bound::Unreachable) | None => None,
     };
-    Ok(Hir::repetition(Repetition { min, max, greedy: true, sub: Box::new(body) }))
+    Ok(Ir::Repeat { body: Box::new(body), min, max })
 }

@@ -1,20 +1,23 @@
 //! ECMAScript patterns in linear time: what `new RegExp(source, flags).test(text)` answers.
 //!
-//! Our own parser, lowered structure by structure to byte classes over generalised UTF-8 in which
-//! each UTF-16 code unit is spelled on its own, run by finite automata. What is not run is refused
-//! and never run with another meaning. Captures and positions are out of scope.
+//! Our own parser, lowered structure by structure to byte classes over generalised UTF-8, run by
+//! finite automata. Without the flags `u` and `v` each UTF-16 code unit is spelled on its own. What
+//! is not run is refused and never run with another meaning. Captures and positions are out of
+//! scope.
 
 mod ast;
+mod backreference;
 mod cache;
+mod class;
+mod engine;
 mod fault;
 mod fold;
+mod guard;
+mod ir;
 mod lower;
 mod parse;
+mod property;
 mod set;
-
-use regex_automata::meta::{Config, Regex};
-use regex_automata::nfa::thompson::WhichCaptures;
-use regex_automata::{Anchored, Input};
 
 pub use cache::compiled;
 pub use fault::{FaultKind, PatternFault};
@@ -25,11 +28,12 @@ use crate::value::text::{code_points, code_units, length, push_code_point};
 /// A compiled pattern.
 #[derive(Debug)]
 pub struct Pattern {
-    regex: Regex,
-    sticky: bool,
-    line_assertions: bool,
+    engine: engine::Engine,
+    unicode: bool,
     memory: usize,
     text_bytes: usize,
+    /// What a byte of text costs.
+    cost: usize,
     work: usize,
 }
 
@@ -50,8 +54,6 @@ pub enum TextFault {
         /// The limit.
         limit: usize,
     },
-    /// A line assertion and a line terminator other than LF.
-    LineTerminator,
 }
 
 impl std::fmt::Display for TextFault {
@@ -65,10 +67,6 @@ impl std::fmt::Display for TextFault {
                 "pattern times text is {work} bytes squared, over the limit of {limit}; write \
                  smaller repeats"
             ),
-            Self::LineTerminator => out.write_str(
-                "`^` or `$` with the flag m on a text with CR, U+2028 or U+2029 is not supported \
-                 yet; split the text into lines",
-            ),
         }
     }
 }
@@ -81,7 +79,10 @@ struct Flags {
     multiline: bool,
     dot_all: bool,
     sticky: bool,
+    /// `u` or `v`: code points, and the strict grammar.
     unicode: bool,
+    /// `v`.
+    unicode_sets: bool,
 }
 
 impl Pattern {
@@ -96,27 +97,14 @@ impl Pattern {
     ) -> Result<Self, Box<PatternFault>> {
         let flags = Flags::parse(flags)?;
         let ast = parsed(source, flags, limits)?;
-        let lowered = lower::lower(&ast, flags)?;
-        let config = Config::new()
-            .utf8_empty(false)
-            .which_captures(WhichCaptures::None)
-            .hybrid_cache_capacity(1 << 20)
-            .nfa_size_limit(Some(limits.pattern_bytes));
-        let regex = Regex::builder().configure(config).build_from_hir(&lowered.hir);
-        let regex = regex.map_err(|_| {
-            PatternFault::too_large(format!(
-                "compiled, the pattern is over the limit of {} bytes; write smaller repeats",
-                limits.pattern_bytes
-            ))
-        })?;
-        // What is compiled so far; tables that grow while matching are bounded on their own.
-        let memory = regex.memory_usage();
+        let body = lower::lower(&backreference::resolved(ast, flags.ignore_case), flags)?;
+        let engine = engine::Engine::new(&body, flags.sticky, limits)?;
         Ok(Self {
-            regex,
-            memory,
+            memory: engine.memory(),
+            cost: engine.cost(),
+            engine,
             work: limits.pattern_work,
-            sticky: flags.sticky,
-            line_assertions: lowered.line_assertions,
+            unicode: flags.unicode,
             text_bytes: limits.text_bytes,
         })
     }
@@ -129,42 +117,44 @@ impl Pattern {
     /// # Complexity
     /// O(pattern × text).
     pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
-        if text.len() > self.text_bytes {
-            return Err(TextFault::TooLong { bytes: text.len(), limit: self.text_bytes });
-        }
-        let work = self.memory.saturating_mul(text.len());
-        if work > self.work {
-            return Err(TextFault::TooMuchWork { work, limit: self.work });
-        }
-        if self.line_assertions && has_other_line_terminator(text) {
-            return Err(TextFault::LineTerminator);
-        }
-        // Above U+FFFF a character is two units, each spelled on its own; all else is as it is.
-        if text.iter().any(|byte| *byte >= 0xF0) {
+        // Code points are spelled as they are. Of code units a character above U+FFFF is two, each
+        // spelled on its own.
+        let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
+        if !self.unicode && text.len() <= self.text_bytes && text.chunks(1024).any(wide) {
             let mut units = Vec::with_capacity(text.len() * 3 / 2);
             for unit in code_units(text) {
                 push_code_point(&mut units, u32::from(unit));
             }
-            return Ok(self.found(&units));
+            return self.find(text.len(), &units);
         }
-        Ok(self.found(text))
+        self.find(text.len(), text)
     }
 
-    fn found(&self, units: &[u8]) -> bool {
-        let anchored = if self.sticky { Anchored::Yes } else { Anchored::No };
-        self.regex.is_match(Input::new(units).anchored(anchored))
+    /// As [`Pattern::test`] for a text without characters above U+FFFF, which is not looked through
+    /// for them: an answer that stands at its start takes no longer in a long text.
+    ///
+    /// # Errors
+    /// As [`Pattern::test`].
+    pub fn test_narrow(&self, text: &[u8]) -> Result<bool, TextFault> {
+        self.find(text.len(), text)
+    }
+
+    /// Whether the pattern is found in units, of a text of so many bytes.
+    fn find(&self, bytes: usize, units: &[u8]) -> Result<bool, TextFault> {
+        if bytes > self.text_bytes {
+            return Err(TextFault::TooLong { bytes, limit: self.text_bytes });
+        }
+        let work = self.cost.saturating_mul(bytes);
+        if work > self.work {
+            return Err(TextFault::TooMuchWork { work, limit: self.work });
+        }
+        Ok(self.engine.is_match(units))
     }
 
     /// Heap memory of the compiled form, in bytes.
     pub fn memory(&self) -> usize {
         self.memory
     }
-}
-
-fn has_other_line_terminator(text: &[u8]) -> bool {
-    memchr::memchr(b'\r', text).is_some()
-        || memchr::memmem::find(text, "\u{2028}".as_bytes()).is_some()
-        || memchr::memmem::find(text, "\u{2029}".as_bytes()).is_some()
 }
 
 /// Whether a source compiles as ECMAScript without flags; `None` when it is over a limit or uses
@@ -185,20 +175,20 @@ fn parsed(source: &[u8], flags: Flags, limits: &Limits) -> Result<ast::Ast, Box<
             limits.pattern_characters
         ))));
     }
-    if flags.unicode {
-        let message = "the flags u and v are not supported yet";
-        return Err(Box::new(PatternFault {
-            kind: FaultKind::Unsupported,
-            slug: "unsupported.unicode_flag",
-            offset: None,
-            message: message.to_owned(),
-        }));
-    }
-    let units: Vec<u16> = code_units(source).collect();
-    Ok(parse::parse(&units, limits.pattern_nesting)?)
+    let units: Vec<u32> = if flags.unicode {
+        code_points(source).collect()
+    } else {
+        code_units(source).map(u32::from).collect()
+    };
+    Ok(parse::parse(&units, flags, limits.pattern_nesting)?)
 }
 
 impl Flags {
+    /// The largest unit.
+    fn last(self) -> u32 {
+        if self.unicode { set::LAST_POINT } else { set::LAST_UNIT }
+    }
+
     fn parse(flags: &[u8]) -> Result<Self, PatternFault> {
         let mut parsed = Self::default();
         let mut seen = Vec::new();
@@ -209,7 +199,8 @@ impl Flags {
                 'm' => parsed.multiline = true,
                 's' => parsed.dot_all = true,
                 'y' => parsed.sticky = true,
-                'u' | 'v' => parsed.unicode = true,
+                'u' => parsed.unicode = true,
+                'v' => (parsed.unicode, parsed.unicode_sets) = (true, true),
                 // Neither changes the answer of a fresh test.
                 'g' | 'd' => {}
                 'x' | 'U' | 'a' | 'L' | 'A' | 'n' => {

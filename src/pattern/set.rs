@@ -1,14 +1,22 @@
-//! Sets of code units, and the bytes that spell them.
+//! Sets of units, and the bytes that spell them.
+//!
+//! A unit is a UTF-16 code unit, or a code point under the flags `u` and `v`.
 
-use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir};
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir};
 
 use super::ast::Builtin;
 
 /// The largest code unit.
-const LAST: u32 = 0xFFFF;
+pub(super) const LAST_UNIT: u32 = 0xFFFF;
 
-/// Sorted ranges of code units, apart from each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The largest code point.
+pub(super) const LAST_POINT: u32 = 0x10_FFFF;
+
+/// Surrogate halves.
+pub(super) const HALVES: (u32, u32) = (0xD800, 0xDFFF);
+
+/// Sorted ranges of units, apart from each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct UnitSet(Vec<(u32, u32)>);
 
 /// White space and line terminators of ECMAScript: 25 characters (ECMA-262, `\s`).
@@ -39,8 +47,9 @@ impl UnitSet {
         Self(merged)
     }
 
-    pub(super) fn everything() -> Self {
-        Self(vec![(0, LAST)])
+    /// All units up to `last`.
+    pub(super) fn everything(last: u32) -> Self {
+        Self(vec![(0, last)])
     }
 
     pub(super) fn builtin(set: Builtin) -> Self {
@@ -56,7 +65,8 @@ impl UnitSet {
         Self::new([(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)])
     }
 
-    pub(super) fn complement(&self) -> Self {
+    /// All units up to `last` that are not in the set.
+    pub(super) fn complement(&self, last: u32) -> Self {
         let mut ranges = Vec::with_capacity(self.0.len() + 1);
         let mut next = 0;
         for (low, high) in &self.0 {
@@ -65,10 +75,35 @@ impl UnitSet {
             }
             next = high + 1;
         }
-        if next <= LAST {
-            ranges.push((next, LAST));
+        if next <= last {
+            ranges.push((next, last));
         }
         Self(ranges)
+    }
+
+    pub(super) fn union(&self, other: &Self) -> Self {
+        Self::new(self.0.iter().chain(&other.0).copied())
+    }
+
+    pub(super) fn intersection(&self, other: &Self) -> Self {
+        let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut shared = Vec::new();
+        while let (Some((from, to)), Some((start, end))) = (left.peek(), right.peek()) {
+            let (low, high) = (*from.max(start), *to.min(end));
+            if low <= high {
+                shared.push((low, high));
+            }
+            if to < end {
+                left.next()
+            } else {
+                right.next()
+            };
+        }
+        Self(shared)
+    }
+
+    pub(super) fn difference(&self, other: &Self) -> Self {
+        self.intersection(&other.complement(LAST_POINT))
     }
 
     pub(super) fn ranges(&self) -> &[(u32, u32)] {
@@ -80,45 +115,62 @@ impl UnitSet {
         after.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|(_, high)| unit <= *high)
     }
 
-    /// A matcher for one unit of the set in generalised UTF-8.
-    pub(super) fn to_hir(&self) -> Hir {
-        let mut ascii = Vec::new();
-        let mut branches = Vec::new();
+    /// Gives the byte ranges whose products spell the units of the set, in order.
+    pub(super) fn spell(&self, emit: &mut Emit<'_>) {
         for (low, high) in &self.0 {
-            split(*low, *high, &mut |bytes| match bytes {
-                [range] => ascii.push(ClassBytesRange::new(range.0, range.1)),
-                _ => branches.push(Hir::concat(bytes.iter().map(|range| byte(*range)).collect())),
-            });
+            split(*low, *high, emit);
         }
-        if !ascii.is_empty() {
-            branches.push(Hir::class(Class::Bytes(ClassBytes::new(ascii))));
-        }
+    }
+
+    /// How many products that are at least, without working them out.
+    pub(super) fn spellings(&self) -> usize {
+        let crossed = |low: u32, high: u32| {
+            [0x7F, 0x7FF, 0xFFFF]
+                .into_iter()
+                .filter(|border| low <= *border && *border < high)
+                .count()
+        };
+        self.0.iter().map(|(low, high)| 1 + 2 * crossed(*low, *high)).sum()
+    }
+
+    /// A matcher for one unit of the set in generalised UTF-8. Characters are left to the automata,
+    /// which spell them in little space; halves are spelled here.
+    pub(super) fn to_hir(&self) -> Hir {
+        let halves = Self::new([HALVES]);
+        let characters = self.difference(&halves).0.into_iter().filter_map(|(low, high)| {
+            Some(ClassUnicodeRange::new(char::from_u32(low)?, char::from_u32(high)?))
+        });
+        let mut branches = vec![Hir::class(Class::Unicode(ClassUnicode::new(characters)))];
+        self.intersection(&halves).spell(&mut |bytes| {
+            branches.push(Hir::concat(bytes.iter().copied().map(byte).collect()));
+        });
         Hir::alternation(branches)
     }
 }
 
-fn byte((low, high): (u8, u8)) -> Hir {
-    if low == high {
-        return Hir::literal([low]);
-    }
+fn byte((low, high): ByteRange) -> Hir {
     Hir::class(Class::Bytes(ClassBytes::new([ClassBytesRange::new(low, high)])))
 }
 
+/// Bytes from the first to the second, both included.
+type ByteRange = (u8, u8);
+
 /// Takes byte ranges whose product spells a run of units.
-type Emit<'a> = dyn FnMut(&[(u8, u8)]) + 'a;
+type Emit<'a> = dyn FnMut(&[ByteRange]) + 'a;
 
 /// Cuts a range into runs whose spellings are a product of byte ranges.
 fn split(low: u32, high: u32, emit: &mut Emit<'_>) {
-    for border in [0x7F, 0x7FF] {
+    for border in [0x7F, 0x7FF, 0xFFFF] {
         if low <= border && border < high {
             split(low, border, emit);
             split(border + 1, high, emit);
             return;
         }
     }
-    for bits in [6_u32, 12] {
+    // Continuation bytes are aligned: with 6 bits each, up to as many as the run's spelling has.
+    for (bits, shorter) in [(6_u32, 0x7F), (12, 0x7FF), (18, 0xFFFF)] {
         let mask = (1 << bits) - 1;
-        if high <= 0x7F || (bits == 12 && high <= 0x7FF) || low & !mask == high & !mask {
+        if high <= shorter || low & !mask == high & !mask {
             continue;
         }
         if low & mask != 0 {
@@ -135,7 +187,7 @@ fn split(low: u32, high: u32, emit: &mut Emit<'_>) {
     let (mut first, mut last) = (Vec::new(), Vec::new());
     crate::value::text::push_code_point(&mut first, low);
     crate::value::text::push_code_point(&mut last, high);
-    let bytes: Vec<(u8, u8)> = first.into_iter().zip(last).collect();
+    let bytes: Vec<ByteRange> = first.into_iter().zip(last).collect();
     emit(&bytes);
 }
 
@@ -145,8 +197,9 @@ mod tests {
 
     #[test]
     fn every_unit_is_spelled_once() {
-        let mut seen = vec![0_u32; 0x1_0000];
-        let set = UnitSet::new([(0x30, 0x39), (0x70, 0x8FF), (0xD7FF, 0xE123), (0xFFFF, 0xFFFF)]);
+        let mut seen = vec![0_u32; 0x11_0000];
+        let ranges = [(0x30, 0x39), (0x70, 0x8FF), (0xD7FF, 0xE123), (0xFFFF, 0x1_F123)];
+        let set = UnitSet::new(ranges.into_iter().chain([(0x4_0001, 0x10_FFFF)]));
         for (low, high) in set.ranges() {
             split(*low, *high, &mut |bytes| {
                 let mut spelled = vec![Vec::new()];
@@ -173,7 +226,21 @@ mod tests {
     #[test]
     fn complement_twice_is_the_same_set() {
         let spaces = UnitSet::builtin(Builtin::Space);
-        assert_eq!(spaces.complement().complement(), spaces);
-        assert_eq!(UnitSet::everything().complement(), UnitSet::default());
+        for last in [LAST_UNIT, LAST_POINT] {
+            assert_eq!(spaces.complement(last).complement(last), spaces);
+            assert_eq!(UnitSet::everything(last).complement(last), UnitSet::default());
+        }
+    }
+
+    #[test]
+    fn algebra_is_by_members() {
+        let left = UnitSet::new([(1, 5), (8, 9), (20, 30)]);
+        let right = UnitSet::new([(0, 2), (4, 8), (25, 25), (30, 40)]);
+        for unit in 0..=50 {
+            let (a, b) = (left.contains(unit), right.contains(unit));
+            assert_eq!(left.intersection(&right).contains(unit), a && b, "{unit}");
+            assert_eq!(left.difference(&right).contains(unit), a && !b, "{unit}");
+            assert_eq!(left.union(&right).contains(unit), a || b, "{unit}");
+        }
     }
 }

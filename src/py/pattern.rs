@@ -67,8 +67,11 @@ impl Pattern {
     }
 
     fn test(&self, text: &Bound<'_, PyString>) -> PyResult<bool> {
+        let characters = text.len()?;
         let text = text_of(text)?;
-        self.compiled.test(text.as_bytes()).map_err(|fault| {
+        let is_ascii = text.as_bytes().len() == characters;
+        let test = if is_ascii { pattern::Pattern::test_narrow } else { pattern::Pattern::test };
+        test(&self.compiled, text.as_bytes()).map_err(|fault| {
             Python::attach(|py| {
                 let value = Some(quote(text.as_bytes(), REPORT));
                 let code = Code::PatternUnsupported;

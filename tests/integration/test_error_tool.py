@@ -237,7 +237,7 @@ class TestSpecFile:
     def test_lint_finds_every_fault_at_its_place(self, rules: Path) -> None:
         assert (0, []) == (interlock("lint", rules).code, interlock("lint", rules).lines)
         faulty = SPEC.replace("transient", "transent").replace("[openai]", "[openay]")
-        rules.write_text(faulty.replace("id: cold", r"id: cold, matches: '(a)\1'"), "utf-8")
+        rules.write_text(faulty.replace("id: cold", r"id: cold, matches: '(\w)\1'"), "utf-8")
         ran = interlock("lint", rules)
         places = [line.removeprefix(str(rules)).split(": ")[:2] for line in ran.lines]
         assert [[":3:26", "rules[0].matches"], ["rules[0].class"], ["packs[0]"]] == [

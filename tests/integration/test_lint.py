@@ -60,7 +60,7 @@ ASSERT = """\
    {"op": "hasFormat", "expected": "emial"},
    {"op": "isType", "expected": ["strng"]},
    {"op": "greaterThan", "expected": "5"},
-   {"op": "matches", "expected": "(?=a)"}
+   {"op": "matches", "expected": "(a+)\\\\1"}
  ]}
 """
 

@@ -19,8 +19,9 @@ from interlock import (
 )
 from interlock.tools import call
 
-OPEN = [{"path": "t", "op": "matches", "expected": "^a", "flags": "m"}]
-RECORD = {"t": "b\ra"}
+# A number of more digits than are read as one.
+OPEN = [{"path": "t", "op": "greaterThan", "expected": 1}]
+RECORD = {"t": 10**20_001}
 
 
 @pytest.mark.parametrize(

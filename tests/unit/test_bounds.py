@@ -72,7 +72,7 @@ class TestPatterns:
         assert found is Pattern(source).test(text)
 
     def test_the_patterns_of_one_spec_share_a_budget(self) -> None:
-        checks = [{"op": "matches", "expected": f"[^a]{{1400}}{n}"} for n in range(64)]
+        checks = [{"op": "matches", "expected": f"[^a]{{700}}{n}"} for n in range(64)]
         results = Checks(checks).report("x").results
         assert 0 < sum(result.undetermined for result in results) < 64
 
@@ -212,7 +212,7 @@ class TestDecisions:
     """Borders where another reading would change a decision."""
 
     def test_an_undecided_row_that_shares_the_top_priority_leaves_it_open(self) -> None:
-        undecided = {"op": "matches", "expected": "(a)\\1"}
+        undecided = {"op": "matches", "expected": "(a+)\\1"}
         rows = [
             {"id": "sure", "when": [{"op": "exists"}], "priority": 5, "outputs": 1},
             {"id": "open", "when": [undecided], "priority": 5, "outputs": 2},

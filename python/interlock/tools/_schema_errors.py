@@ -34,7 +34,7 @@ def rules_and_packs() -> dict[str, JSON]:
         "contains": parts.string("Text that the message or the code contains, in any case."),
         "matches": parts.string(
             "A pattern that the message or the code matches, in any case: ECMAScript without "
-            "lookaround and backreferences."
+            "backreferences."
         ),
         "status": parts.whole("The HTTP status it is."),
         "exitCode": parts.whole("The exit code it is."),

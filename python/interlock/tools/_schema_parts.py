@@ -69,9 +69,9 @@ def check() -> Schema:
         "expected": {
             "description": "What the op compares with; nothing is coerced. exists, notExists, "
             f"isEmpty and isNotEmpty take none. Formats: {names}. Patterns are ECMAScript without "
-            "lookaround and backreferences."
+            "backreferences."
         },
-        "flags": string("Flags of a pattern: letters of d g i m s y."),
+        "flags": string("Flags of a pattern: letters of d g i m s u v y."),
         "message": string("Replaces the generated reason when the check fails."),
     }
     return record(fields, ("op",))

@@ -1,7 +1,7 @@
 //! Escapes and classes (Annex B).
 
 use super::{Parsed, Parser, bound, is_digit, unit_of};
-use crate::pattern::ast::{Ast, Bound, Builtin, ClassItem};
+use crate::pattern::ast::{Ast, Bound, Builtin, ClassItem, GroupName};
 use crate::pattern::fault::PatternFault;
 
 impl Parser<'_> {
@@ -21,30 +21,37 @@ impl Parser<'_> {
             self.at += 1;
             return Ok(Ast::Class { negated: false, items: vec![item] });
         }
-        let place = self.place(start);
         if (unit_of('1')..=unit_of('9')).contains(&unit)
             && let Some((number, end)) = self.group_number()
         {
             self.at = end;
-            return Ok(Ast::Backreference { at: place, name: format!("\\{number}") });
+            let at = self.place(start);
+            return Ok(Ast::Backreference { at, to: GroupName::Number(number) });
         }
         if unit == unit_of('k') && self.census.named {
             self.at += 1;
+            let place = self.place(start);
             if !self.take('<') {
                 let message = "\\k must be \\k<name> where groups have names";
                 return Err(PatternFault::invalid("invalid.named_reference", place, message));
             }
             let name = self.group_name()?;
             self.references.push((name.clone(), place));
-            return Ok(Ast::Backreference { at: place, name: format!("\\k<{name}>") });
+            return Ok(Ast::Backreference { at: place, to: GroupName::Name(name) });
         }
-        Ok(Ast::Unit(self.character_escape(false)))
+        if !self.flags.unicode {
+            return Ok(Ast::Unit(self.character_escape(false)));
+        }
+        match self.property()? {
+            Some(item) => Ok(Ast::Class { negated: false, items: vec![item] }),
+            None => Ok(Ast::Unit(self.strict_escape(false)?)),
+        }
     }
 
     /// A decimal escape that names an existing group, and where it ends.
     fn group_number(&self) -> Option<(u32, usize)> {
         let rest = self.source.get(self.at..)?;
-        let digits: Vec<u16> = rest.iter().copied().take_while(|unit| is_digit(*unit)).collect();
+        let digits: Vec<u32> = rest.iter().copied().take_while(|unit| is_digit(*unit)).collect();
         match bound(&digits) {
             Bound::Count(number) if number <= self.census.groups => {
                 Some((number, self.at + digits.len()))
@@ -54,9 +61,9 @@ impl Parser<'_> {
     }
 
     /// An escape that stands for one unit (Annex B), from just after its backslash.
-    fn character_escape(&mut self, in_class: bool) -> u16 {
+    fn character_escape(&mut self, in_class: bool) -> u32 {
         let unit = self.source.get(self.at).copied().unwrap_or_default();
-        let letter = char::from_u32(u32::from(unit)).unwrap_or('\u{FFFD}');
+        let letter = char::from_u32(unit).unwrap_or('\u{FFFD}');
         self.at += 1;
         match letter {
             't' => 0x09,
@@ -74,7 +81,7 @@ impl Parser<'_> {
     }
 
     /// `\cA`; before anything but a letter the backslash itself is meant.
-    fn control(&mut self, in_class: bool) -> u16 {
+    fn control(&mut self, in_class: bool) -> u32 {
         let next = self.peek();
         let taken = next.is_some_and(|letter| {
             letter.is_ascii_alphabetic() || (in_class && (letter.is_ascii_digit() || letter == '_'))
@@ -88,7 +95,7 @@ impl Parser<'_> {
     }
 
     /// Legacy octal: at most three digits, at most 377.
-    fn octal(&mut self, first: u16) -> u16 {
+    fn octal(&mut self, first: u32) -> u32 {
         let mut value = first;
         for _ in 0..2 {
             let digit = self.source.get(self.at).and_then(|unit| unit.checked_sub(unit_of('0')));
@@ -101,16 +108,20 @@ impl Parser<'_> {
         value
     }
 
-    fn hexadecimal(&mut self, count: usize) -> Option<u16> {
+    pub(super) fn hexadecimal(&mut self, count: usize) -> Option<u32> {
         let digits = self.source.get(self.at..self.at + count)?;
         let value = digits.iter().try_fold(0_u32, |value, unit| {
-            Some(value * 16 + char::from_u32(u32::from(*unit))?.to_digit(16)?)
+            Some(value * 16 + char::from_u32(*unit)?.to_digit(16)?)
         })?;
         self.at += count;
-        u16::try_from(value).ok()
+        Some(value)
     }
 
     pub(super) fn class(&mut self) -> Parsed<Ast> {
+        if self.flags.unicode_sets {
+            let (negated, items) = self.class_set()?;
+            return Ok(Ast::Class { negated, items });
+        }
         let start = self.at;
         self.at += 1;
         let negated = self.take('^');
@@ -129,7 +140,7 @@ impl Parser<'_> {
     }
 
     /// `low-high`; with a built-in set on either side the hyphen is a hyphen (Annex B).
-    fn range(
+    pub(super) fn range(
         &self,
         items: &mut Vec<ClassItem>,
         low: ClassItem,
@@ -142,7 +153,8 @@ impl Parser<'_> {
                 Ok(())
             }
             (ClassItem::Range(low, _), ClassItem::Range(high, _)) => {
-                let halves = low >= 0xD800 && (0xD800..=0xDFFF).contains(&high);
+                let halves =
+                    !self.flags.unicode && low >= 0xD800 && (0xD800..=0xDFFF).contains(&high);
                 let message = if halves {
                     "a range in this class is out of order: without the flag u a sign above \
                      U+FFFF is two units"
@@ -151,7 +163,11 @@ impl Parser<'_> {
                 };
                 Err(PatternFault::invalid("invalid.range_order", self.place(start), message))
             }
-            _ => {
+            _ if self.flags.unicode => {
+                let message = "a set cannot be the end of a range; escape the hyphen";
+                Err(PatternFault::invalid("invalid.range_order", self.place(start), message))
+            }
+            (low, high) => {
                 let hyphen = unit_of('-');
                 items.extend([low, ClassItem::Range(hyphen, hyphen), high]);
                 Ok(())
@@ -159,42 +175,44 @@ impl Parser<'_> {
         }
     }
 
+    pub(super) fn unterminated_class(&self, start: usize) -> PatternFault {
+        let message = "the class does not end; write `]`";
+        PatternFault::invalid("invalid.unterminated_class", self.place(start), message)
+    }
+
     fn class_atom(&mut self, start: usize) -> Parsed<ClassItem> {
         let Some(unit) = self.source.get(self.at).copied() else {
-            let message = "the class does not end; write `]`";
-            return Err(PatternFault::invalid(
-                "invalid.unterminated_class",
-                self.place(start),
-                message,
-            ));
+            return Err(self.unterminated_class(start));
         };
         self.at += 1;
         if unit != unit_of('\\') {
             return Ok(ClassItem::Range(unit, unit));
         }
         let Some(escaped) = self.source.get(self.at).copied() else {
-            let message = "the class does not end; write `]`";
-            return Err(PatternFault::invalid(
-                "invalid.unterminated_class",
-                self.place(start),
-                message,
-            ));
+            return Err(self.unterminated_class(start));
         };
         if let Some(item) = builtin(escaped) {
             self.at += 1;
             return Ok(item);
         }
-        if escaped == unit_of('k') && self.census.named {
+        if escaped == unit_of('k') && self.census.named && !self.flags.unicode {
             let message = "`\\k` in a class where groups have names; write `k`";
             return Err(PatternFault::invalid("invalid.escape", self.place(start), message));
         }
-        let unit = self.character_escape(true);
+        let unit = if self.flags.unicode {
+            if let Some(item) = self.property()? {
+                return Ok(item);
+            }
+            self.strict_escape(true)?
+        } else {
+            self.character_escape(true)
+        };
         Ok(ClassItem::Range(unit, unit))
     }
 }
 
-fn builtin(unit: u16) -> Option<ClassItem> {
-    let (set, negated) = match char::from_u32(u32::from(unit))? {
+pub(super) fn builtin(unit: u32) -> Option<ClassItem> {
+    let (set, negated) = match char::from_u32(unit)? {
         'd' => (Builtin::Digit, false),
         'D' => (Builtin::Digit, true),
         'w' => (Builtin::Word, false),

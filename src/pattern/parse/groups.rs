@@ -9,15 +9,7 @@ impl Parser<'_> {
     pub(super) fn group(&mut self) -> Parsed<(Ast, Names, bool)> {
         let start = self.at;
         self.at += 1;
-        self.depth += 1;
-        if self.depth > self.nesting {
-            return Err(PatternFault {
-                kind: FaultKind::TooLarge,
-                slug: "unsupported.too_deep",
-                offset: Some(self.place(start)),
-                message: format!("groups nested deeper than the limit of {}", self.nesting),
-            });
-        }
+        self.descend(start)?;
         let parsed = self.group_body(start)?;
         if !self.take(')') {
             let message = "the group does not end; write `)`";
@@ -31,19 +23,35 @@ impl Parser<'_> {
         Ok(parsed)
     }
 
+    /// One level deeper, in a group or a class in a class.
+    pub(super) fn descend(&mut self, start: usize) -> Parsed<()> {
+        self.depth += 1;
+        if self.depth <= self.nesting {
+            return Ok(());
+        }
+        Err(PatternFault {
+            kind: FaultKind::TooLarge,
+            slug: "unsupported.too_deep",
+            offset: Some(self.place(start)),
+            message: format!("groups nested deeper than the limit of {}", self.nesting),
+        })
+    }
+
     fn group_body(&mut self, start: usize) -> Parsed<(Ast, Names, bool)> {
-        for (opening, what, quantifiable) in [
-            ("?=", "lookahead `(?=`", true),
-            ("?!", "negative lookahead `(?!`", true),
-            ("?<=", "lookbehind `(?<=`", false),
-            ("?<!", "negative lookbehind `(?<!`", false),
-        ] {
+        for (opening, behind, negated) in
+            [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)]
+        {
             if self.take_all(opening) {
-                let (_, names) = self.disjunction()?;
-                return Ok((Ast::Look { at: self.place(start), what }, names, quantifiable));
+                let (body, names) = self.disjunction()?;
+                // Annex B: a lookahead may be repeated, a lookbehind may not.
+                let quantifiable = !behind && !self.flags.unicode;
+                let look = Ast::Look { behind, negated, body: Box::new(body) };
+                return Ok((look, names, quantifiable));
             }
         }
         if self.take_all("?<") {
+            self.opened += 1;
+            let number = self.opened;
             let name = self.group_name()?;
             self.names.insert(name.clone());
             let (body, mut names) = self.disjunction()?;
@@ -52,15 +60,18 @@ impl Parser<'_> {
                 let place = self.place(start);
                 return Err(PatternFault::invalid("invalid.duplicate_name", place, message));
             }
-            return Ok((body, names, true));
+            let body = Box::new(body);
+            return Ok((Ast::Group { number, name: Some(name), body }, names, true));
         }
         if self.take('?') {
             let change = self.modifiers(start)?;
             let (body, names) = self.disjunction()?;
             return Ok((Ast::Modified { change, body: Box::new(body) }, names, true));
         }
+        self.opened += 1;
+        let number = self.opened;
         let (body, names) = self.disjunction()?;
-        Ok((body, names, true))
+        Ok((Ast::Group { number, name: None, body: Box::new(body) }, names, true))
     }
 
     /// `ims-ims:`, any part of it empty, after `(?`.
@@ -102,7 +113,7 @@ impl Parser<'_> {
             .unwrap_or_default()
             .iter()
             .take(40)
-            .map(|unit| char::from_u32(u32::from(*unit)).unwrap_or('\u{FFFD}'))
+            .map(|unit| char::from_u32(*unit).unwrap_or('\u{FFFD}'))
             .collect();
         let letters = text.trim_start_matches(|letter: char| "imsxgUuadLnJ-".contains(letter));
         let (slug, message) = if text.starts_with("P<") {
@@ -127,40 +138,6 @@ impl Parser<'_> {
             )
         };
         PatternFault::invalid(slug, self.place(start), message)
-    }
-
-    /// A group name after its `<`, to its `>`.
-    pub(super) fn group_name(&mut self) -> Parsed<String> {
-        let start = self.at;
-        let mut name = String::new();
-        loop {
-            match self.peek() {
-                Some('>') if !name.is_empty() => {
-                    self.at += 1;
-                    return Ok(name);
-                }
-                Some(letter @ ('a'..='z' | 'A'..='Z' | '$' | '_')) => name.push(letter),
-                Some(digit @ '0'..='9') if !name.is_empty() => name.push(digit),
-                // An escape or a letter of another script may or may not be an identifier part.
-                Some('\\') => return Err(self.exotic_name(start)),
-                Some(letter) if !letter.is_ascii() => return Err(self.exotic_name(start)),
-                None if self.at < self.source.len() => return Err(self.exotic_name(start)),
-                _ => {
-                    let message = "a group name is an identifier between `<` and `>`";
-                    return Err(PatternFault::invalid(
-                        "invalid.group_name",
-                        self.place(start),
-                        message,
-                    ));
-                }
-            }
-            self.at += 1;
-        }
-    }
-
-    pub(super) fn exotic_name(&self, start: usize) -> PatternFault {
-        let message = "a group name outside ASCII is not supported yet; name it in ASCII";
-        PatternFault::unsupported("unsupported.property_table", self.place(start), message)
     }
 
     pub(super) fn check_references(&self) -> Parsed<()> {

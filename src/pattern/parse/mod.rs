@@ -1,27 +1,39 @@
-//! ECMAScript pattern syntax without `u` and `v`: ES2025 with Annex B.
+//! ECMAScript pattern syntax: ES2025, with Annex B where neither `u` nor `v` is set.
 //!
-//! The source is read as UTF-16 code units, as the standard does. Everything valid is parsed, also
+//! The source is read as UTF-16 code units, or as code points under `u` and `v`, as the standard
+//! does. Everything valid is parsed, also
 //! what lowering refuses, so that "not ECMAScript" and "not run here" are never confused.
 
 use std::collections::BTreeSet;
 
+use crate::pattern::Flags;
 use crate::pattern::ast::{Assertion, Ast, Bound};
 use crate::pattern::fault::PatternFault;
 
+mod class_set;
 mod escapes;
 mod groups;
+mod names;
+mod strict;
 
 type Parsed<T> = Result<T, PatternFault>;
 
-/// Parses a pattern given as code units.
-pub(super) fn parse(source: &[u16], nesting: usize) -> Parsed<Ast> {
-    let census = Census::of(source);
+/// Parses a pattern given in units.
+pub(super) fn parse(source: &[u32], flags: Flags, nesting: usize) -> Parsed<Ast> {
+    let mut census = Census::of(source);
+    // There `\k` is always a reference.
+    census.named |= flags.unicode;
+    let pair = |pair: &[u32]| !flags.unicode && matches!(pair, [0xD800..=0xDBFF, 0xDC00..=0xDFFF]);
+    let pairs = source.windows(2).zip(1..).filter(|(units, _)| pair(units));
     let mut parser = Parser {
         source,
+        second_halves: pairs.map(|(_, second)| second).collect(),
+        flags,
         at: 0,
         nesting,
         depth: 0,
         census,
+        opened: 0,
         names: BTreeSet::new(),
         references: Vec::new(),
     };
@@ -40,12 +52,12 @@ struct Census {
 }
 
 impl Census {
-    fn of(source: &[u16]) -> Self {
+    fn of(source: &[u32]) -> Self {
         let mut census = Self { groups: 0, named: false };
         let mut in_class = false;
         let mut units = source.iter().enumerate();
         while let Some((at, unit)) = units.next() {
-            match char::from_u32(u32::from(*unit)) {
+            match char::from_u32(*unit) {
                 Some('\\') => {
                     units.next();
                 }
@@ -67,16 +79,21 @@ impl Census {
 }
 
 /// The unit of an ASCII character.
-const fn unit_of(character: char) -> u16 {
-    character as u16
+const fn unit_of(character: char) -> u32 {
+    character as u32
 }
 
 struct Parser<'a> {
-    source: &'a [u16],
+    source: &'a [u32],
+    /// Where in the source a low half follows a high one.
+    second_halves: Vec<usize>,
+    flags: Flags,
     at: usize,
     nesting: usize,
     depth: usize,
     census: Census,
+    /// Capturing groups opened so far.
+    opened: u32,
     /// All group names met so far.
     names: BTreeSet<String>,
     /// `\k<name>` references, to be checked at the end.
@@ -157,6 +174,10 @@ impl Parser<'_> {
             Some('\\') => plain(self.escape()?),
             Some('*' | '+' | '?') => Err(self.nothing_to_repeat()),
             Some('{') if self.braces()?.is_some() => Err(self.nothing_to_repeat()),
+            Some(bracket @ ('{' | '}' | ']')) if self.flags.unicode => {
+                let message = format!("a lone `{bracket}`; write `\\{bracket}` to mean the sign");
+                Err(self.invalid("invalid.lone_bracket", &message))
+            }
             _ => {
                 let unit = self.source.get(self.at).copied().unwrap_or_default();
                 self.at += 1;
@@ -248,7 +269,7 @@ impl Parser<'_> {
 
     fn peek_at(&self, offset: usize) -> Option<char> {
         let unit = self.source.get(self.at + offset)?;
-        Some(char::from_u32(u32::from(*unit)).unwrap_or('\u{FFFD}'))
+        Some(char::from_u32(*unit).unwrap_or('\u{FFFD}'))
     }
 
     fn take(&mut self, character: char) -> bool {
@@ -269,8 +290,7 @@ impl Parser<'_> {
 
     /// Characters before a position: a low half after a high one is no character of its own.
     fn place(&self, at: usize) -> usize {
-        let before = self.source.get(..at.min(self.source.len())).unwrap_or_default();
-        char::decode_utf16(before.iter().copied()).count()
+        at - self.second_halves.partition_point(|second| *second < at)
     }
 
     fn invalid(&self, slug: &'static str, message: &str) -> PatternFault {
@@ -278,20 +298,20 @@ impl Parser<'_> {
     }
 }
 
-fn is_digit(unit: u16) -> bool {
+fn is_digit(unit: u32) -> bool {
     (unit_of('0')..=unit_of('9')).contains(&unit)
 }
 
 /// Digits as a number that orders: length without leading zeros, then the digits.
-fn magnitude(digits: &[u16]) -> (usize, &[u16]) {
+fn magnitude(digits: &[u32]) -> (usize, &[u32]) {
     let zeros = digits.iter().take_while(|unit| **unit == unit_of('0')).count();
     let significant = digits.get(zeros..).unwrap_or_default();
     (significant.len(), significant)
 }
 
-fn bound(digits: &[u16]) -> Bound {
+fn bound(digits: &[u32]) -> Bound {
     let value = digits.iter().try_fold(0_u32, |value, unit| {
-        value.checked_mul(10)?.checked_add(u32::from(unit.saturating_sub(unit_of('0'))))
+        value.checked_mul(10)?.checked_add(unit.saturating_sub(unit_of('0')))
     });
     match value {
         Some(count) if count < 1 << 31 => Bound::Count(count),

@@ -1,0 +1,108 @@
+//! Which automata run a pattern.
+
+use regex_automata::meta::{Config, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::{Anchored, Input};
+use regex_syntax::hir::{Hir, Look, Repetition};
+
+use super::fault::PatternFault;
+use super::guard::Guarded;
+use super::ir::{Body, Question};
+use super::set::{LAST_POINT, UnitSet};
+use crate::limits::Limits;
+
+/// What a row of bytes takes at least in the automata of `regex-automata`, in bytes.
+const SPELLING: usize = 24;
+
+/// A compiled pattern, ready to run.
+#[derive(Debug)]
+pub(super) enum Engine {
+    /// Sets and structure.
+    Plain { regex: Regex, sticky: bool },
+    /// Guards too.
+    Guarded(Box<Guarded>),
+}
+
+impl Engine {
+    pub(super) fn new(body: &Body, sticky: bool, limits: &Limits) -> Result<Self, PatternFault> {
+        let fits = |engine: &Self| engine.memory() <= limits.pattern_bytes;
+        // Ours is the smaller form, so what does not fit there may still fit here.
+        let may_fit = body.ir.spellings().saturating_mul(SPELLING) <= limits.pattern_bytes;
+        let plain = if may_fit { body.ir.to_hir() } else { None }
+            .and_then(|hir| Self::plain(hir, body, sticky, limits));
+        if let Some(engine) = plain.filter(fits) {
+            return Ok(engine);
+        }
+        let states = Limits::PATTERN_STATES;
+        let guarded = Guarded::new(body, sticky, states).ok_or_else(|| {
+            PatternFault::too_large(format!(
+                "compiled, the pattern has more than {states} states; write smaller repeats"
+            ))
+        })?;
+        let engine = Self::Guarded(Box::new(guarded));
+        if fits(&engine) {
+            return Ok(engine);
+        }
+        Err(PatternFault::too_large(format!(
+            "compiled, the pattern is over the limit of {} bytes; write smaller repeats",
+            limits.pattern_bytes
+        )))
+    }
+
+    fn plain(hir: Hir, body: &Body, sticky: bool, limits: &Limits) -> Option<Self> {
+        let config = Config::new()
+            .utf8_empty(false)
+            .which_captures(WhichCaptures::None)
+            .hybrid_cache_capacity(1 << 20)
+            // One for each direction.
+            .nfa_size_limit(Some(limits.pattern_bytes / 2));
+        let inside_units = body
+            .ir
+            .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
+        // A sticky match starts at the very start, which is a border of units.
+        let hir = if inside_units && !sticky { aligned(hir) } else { hir };
+        let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
+        Some(Self::Plain { regex, sticky })
+    }
+
+    /// Whether the pattern is found in a text of whole units.
+    pub(super) fn is_match(&self, units: &[u8]) -> bool {
+        match self {
+            Self::Plain { regex, sticky } => {
+                let anchored = if *sticky { Anchored::Yes } else { Anchored::No };
+                regex.is_match(Input::new(units).anchored(anchored))
+            }
+            Self::Guarded(guarded) => guarded.is_match(units),
+        }
+    }
+
+    /// What a byte of text costs at worst, in bytes of the compiled form and of what is kept for each
+    /// state while matching.
+    pub(super) fn cost(&self) -> usize {
+        match self {
+            Self::Plain { .. } => self.memory(),
+            Self::Guarded(guarded) => guarded.memory() + guarded.scratch(),
+        }
+    }
+
+    /// Heap memory of the compiled form, in bytes; tables that grow while matching are bounded on
+    /// their own.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Plain { regex, .. } => regex.memory_usage(),
+            Self::Guarded(guarded) => guarded.memory(),
+        }
+    }
+}
+
+/// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it
+/// from starting there; once started, a match consumes whole units only.
+fn aligned(hir: Hir) -> Hir {
+    let before = Hir::repetition(Repetition {
+        min: 0,
+        max: None,
+        greedy: false,
+        sub: Box::new(UnitSet::everything(LAST_POINT).to_hir()),
+    });
+    Hir::concat(vec![Hir::look(Look::Start), before, hir])
+}

@@ -50,3 +50,8 @@ pub(super) fn whole_of<N: Node>(node: &N) -> Option<i64> {
         _ => None,
     }
 }
+
+/// Whether a value is `true`.
+pub(super) fn is_true<N: Node>(node: &N) -> bool {
+    matches!(node.view(), Ok(View::Boolean(true)))
+}

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::data::{child, items, members, text_of, whole_of};
+use super::data::{child, is_true, items, members, text_of, whole_of};
 use super::tables::head;
 use super::verdict::{Found, Source};
 use super::{More, Outcome, Signals};
@@ -56,6 +56,8 @@ pub struct Pack {
     pub providers: Vec<Box<str>>,
     /// The programs it is for.
     pub commands: Vec<Box<str>>,
+    /// Whether it hears what a program printed, which may quote anything.
+    hears_stdout: bool,
     rules: Vec<Rule>,
 }
 
@@ -73,6 +75,8 @@ struct Rule {
     name: Box<str>,
     outcome: Outcome,
     wait_ms: Option<i64>,
+    /// Whether its pack has to be there by name.
+    is_named: bool,
     providers: Vec<Box<str>>,
     commands: Vec<Box<str>>,
     status: Vec<i64>,
@@ -138,12 +142,22 @@ impl Packs {
         if asked.is_empty() {
             return None;
         }
-        let texts: Vec<&str> =
-            signals.texts().chain(more.stdout).map(|text| head(text, TEXT_CHARACTERS)).collect();
+        let texts: Vec<&str> = signals.texts().map(|text| head(text, TEXT_CHARACTERS)).collect();
         let codes = signals.codes().collect();
-        let evidence = Evidence { signals, more, hits: self.hits(&texts), texts, codes };
+        let mut hits = vec![false; self.phrases.len()];
+        texts.iter().for_each(|text| self.hit(text, &mut hits));
+        let evidence = Evidence { signals, more, hits, texts, codes };
+        let is_heard = asked.iter().any(|(pack, _)| pack.hears_stdout);
+        let with_stdout = more.stdout.filter(|_| is_heard).map(|stdout| {
+            let mut evidence = evidence.clone();
+            let stdout = head(stdout, TEXT_CHARACTERS);
+            self.hit(stdout, &mut evidence.hits);
+            evidence.texts.push(stdout);
+            evidence
+        });
         asked.iter().find_map(|(pack, by_name)| {
-            let rule = pack.rules.iter().find(|rule| rule.holds(&evidence, *by_name))?;
+            let heard = with_stdout.as_ref().filter(|_| pack.hears_stdout).unwrap_or(&evidence);
+            let rule = pack.rules.iter().find(|rule| rule.holds(heard, *by_name))?;
             let mut found = Found::named(rule.outcome, &rule.name, Source::Pack);
             found.wait_ms = rule.wait_ms;
             Some(found)
@@ -177,23 +191,19 @@ impl Packs {
             .collect()
     }
 
-    /// Which phrases stand in any of the texts, with borders of words around them.
-    fn hits(&self, texts: &[&str]) -> Vec<bool> {
-        let mut hits = vec![false; self.phrases.len()];
+    /// Marks which phrases stand in a text, with borders of words around them.
+    fn hit(&self, text: &str, hits: &mut [bool]) {
         let Some(automaton) = &self.automaton else {
-            return hits;
+            return;
         };
-        for text in texts {
-            for found in automaton.find_overlapping_iter(*text) {
-                if let Some(hit) = hits.get_mut(found.pattern().as_usize())
-                    && !*hit
-                {
-                    let bytes = text.as_bytes();
-                    *hit = has_border(bytes, found.start()) && has_border(bytes, found.end());
-                }
+        for found in automaton.find_overlapping_iter(text) {
+            if let Some(hit) = hits.get_mut(found.pattern().as_usize())
+                && !*hit
+            {
+                let bytes = text.as_bytes();
+                *hit = has_border(bytes, found.start()) && has_border(bytes, found.end());
             }
         }
-        hits
     }
 }
 
@@ -209,6 +219,7 @@ fn has_border(text: &[u8], at: usize) -> bool {
     !(is_word(at.checked_sub(1)) && is_word(Some(at)))
 }
 
+#[derive(Clone)]
 struct Evidence<'a> {
     signals: &'a Signals<'a>,
     more: &'a More<'a>,
@@ -228,7 +239,7 @@ impl Rule {
             wanted.is_empty() || given.is_some_and(|given| wanted.contains(&given))
         };
         let more = evidence.more;
-        (is_narrow || by_name)
+        (by_name || is_narrow && !self.is_named)
             && number(&self.status, evidence.signals.heard_status())
             && number(&self.exit, evidence.signals.exit_code)
             && (self.providers.is_empty()
@@ -260,6 +271,7 @@ fn read_pack<N: Node>(root: &N, phrases: &mut Phrases) -> Option<Pack> {
         version: child(root, "version").as_ref().and_then(text_of)?,
         providers: items(child(root, "providers").as_ref(), text_of),
         commands: items(child(root, "commands").as_ref(), text_of),
+        hears_stdout: child(root, "stdout").as_ref().is_some_and(is_true),
         name,
     })
 }
@@ -280,6 +292,7 @@ fn read_rule<N: Node>(rule: &N, pack: &str, phrases: &mut Phrases) -> Option<Rul
         name: format!("{pack}/{}", text("id")?).into(),
         outcome: Outcome::named(&text("class")?, &text("action")?)?,
         wait_ms: child(rule, "waitMs").as_ref().and_then(whole_of),
+        is_named: child(rule, "named").as_ref().is_some_and(is_true),
         providers: texts("providers"),
         commands: texts("commands"),
         status: numbers("status"),

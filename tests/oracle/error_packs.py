@@ -46,7 +46,7 @@ class Evidence(NamedTuple):
     codes: list[str]
     """The given one, the errno, then those of the body, then those of headers."""
     texts: list[str]
-    """The message, then those of the body, then what was printed."""
+    """The message, then those of the body."""
     body_texts: list[str]
     fields: list[tuple[str, Any]]
     """The members of the error objects, in the order they stand there."""
@@ -82,7 +82,7 @@ def evidence(signals: Json) -> Evidence:
         whole = [body] if body.lstrip("\ufeff \t\r\n") else []
         body_texts = contents(body, "Message") or whole
     given = [signals.get(name) for name in ("code", "errno")]
-    texts = [signals.get("message"), *body_texts, signals.get("stdout")]
+    texts = [signals.get("message"), *body_texts]
     contradicted = good and (bool(objects) or failed)
     stated = next((value for name, value in fields if is_error_status(name, value)), None)
     if status is None or contradicted:
@@ -295,9 +295,12 @@ def find_rule(signals: Json, chosen: list[str] | None = None) -> tuple[str, Json
     known = evidence(signals)
     if known.succeeded:
         return None
+    printed = [signals["stdout"]] if signals.get("stdout") else []
+    with_stdout = known._replace(texts=[*known.texts, *printed])
     for pack, by_name in asked(signals, chosen):
+        heard = with_stdout if pack.get("stdout") else known
         for rule in pack["rules"]:
-            if rule_holds(rule, signals, known, by_name=by_name):
+            if rule_holds(rule, signals, heard, by_name=by_name):
                 return f"{pack['pack']}/{rule['id']}", rule
     return None
 
@@ -305,7 +308,7 @@ def find_rule(signals: Json, chosen: list[str] | None = None) -> tuple[str, Json
 def rule_holds(rule: Json, signals: Json, known: Evidence, *, by_name: bool) -> bool:
     """Tell whether all conditions of a rule hold."""
     narrow = set(rule) & {"codes", "phrases", "matches", "headers", "commands"}
-    if not narrow and not by_name:
+    if not by_name and (rule.get("named") or not narrow):
         return False
     texts = [text[:MAX_CHARACTERS] for text in known.texts]
     command = signals.get("command")

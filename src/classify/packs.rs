@@ -145,8 +145,10 @@ impl Packs {
         let texts: Vec<&str> = signals.texts().map(|text| head(text, TEXT_CHARACTERS)).collect();
         let codes = signals.codes().collect();
         let mut hits = vec![false; self.phrases.len()];
-        texts.iter().for_each(|text| self.hit(text, &mut hits));
-        let evidence = Evidence { signals, more, hits, texts, codes };
+        for text in &texts {
+            self.hit(text, &mut hits);
+        }
+        let evidence = Evidence { signals, more, codes, texts, hits };
         let is_heard = asked.iter().any(|(pack, _)| pack.hears_stdout);
         let with_stdout = more.stdout.filter(|_| is_heard).map(|stdout| {
             let mut evidence = evidence.clone();

@@ -115,9 +115,9 @@ pub struct More<'a> {
 const CODE_HEADERS: [&str; 3] = ["x-amzn-errortype", "x-ms-error-code", "x-amz-error-code"];
 
 impl<'a> More<'a> {
-    /// Takes a command line.
-    pub fn set_command(&mut self, command: &'a str) {
-        self.program = program(command);
+    /// Takes a command line, and the exit code that it gave.
+    pub fn set_command(&mut self, command: &'a str, exit_code: Option<i64>) {
+        self.program = program(command, exit_code);
         self.has_process = true;
     }
 

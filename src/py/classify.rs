@@ -201,7 +201,7 @@ impl Classifier {
             ..More::default()
         };
         if let Some(command) = &command {
-            more.set_command(command);
+            more.set_command(command, exit_code);
         }
         if let Some(body) = &body {
             more.body = read_body(body, is_success(status, exit_code), place)?;

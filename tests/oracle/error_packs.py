@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import patterns
+from .error_program import program
 from .number_text import number_text
 from .values import exact, is_finite_number, is_whole
 
@@ -32,7 +33,6 @@ TEXT_KEYS = (
 )
 STATUS_KEYS = ("code", "status", "statusCode")
 CODE_HEADERS = ("x-amzn-errortype", "x-ms-error-code", "x-amz-error-code")
-WRAPPERS = ("sudo", "env", "time", "nohup")
 MAX_DEPTH, MAX_NODES, MAX_CHARACTERS = 6, 256, 64_000
 WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 CAPITALS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
@@ -240,25 +240,6 @@ def header_codes(headers: Mapping[str, str]) -> list[str]:
     return [short_name(headers[name].partition(":")[0]) for name in CODE_HEADERS if name in headers]
 
 
-def program(command: str) -> str | None:
-    """Name the program that a command line runs."""
-    words = (word.strip("\"'") for word in re.findall(r"""(?:"[^"]*"|'[^']*'|\S)+""", command))
-    for word in words:
-        name = last_part(word)
-        if name in WRAPPERS or re.match(r"[A-Za-z_][A-Za-z0-9_]*=", word):
-            continue
-        if re.fullmatch(r"python[0-9.]*", name) and next(words, "") == "-m":
-            return next(words, name)
-        return name
-    return None
-
-
-def last_part(word: str) -> str:
-    """The file name of a path, without `.exe`."""
-    name = re.split(r"[/\\]", word)[-1]
-    return name[:-4] if name.lower().endswith(".exe") else name
-
-
 @cache
 def load_packs() -> dict[str, Json]:
     """Read every pack; the fixed order first, then the others by name."""
@@ -271,7 +252,7 @@ def asked(signals: Json, chosen: list[str] | None) -> list[tuple[Json, bool]]:
     """List the packs that are asked, in order, and whether each was chosen by its name."""
     packs = load_packs()
     provider, command = signals.get("provider"), signals.get("command")
-    running = None if command is None else program(command)
+    running = None if command is None else program(command, signals.get("exitCode"))
     by_command = [name for name, pack in packs.items() if running in pack.get("commands", ())]
     of_providers = [name for name, pack in packs.items() if "providers" in pack]
     wanted = None if provider is None else provider.lower()
@@ -325,7 +306,9 @@ def rule_holds(rule: Json, signals: Json, known: Evidence, *, by_name: bool) -> 
             for name, value in wanted.items()
         ),
         "providers": lambda wanted: (signals.get("provider") or "").lower() in wanted,
-        "commands": lambda wanted: command is not None and program(command) in wanted,
+        "commands": lambda wanted: (
+            command is not None and program(command, signals.get("exitCode")) in wanted
+        ),
     }
     return all(holds(rule[name]) for name, holds in answers.items() if name in rule)
 

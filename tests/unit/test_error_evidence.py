@@ -12,6 +12,22 @@ from oracle.error_packs import load_packs
 
 CLASSIFIER = ErrorClassify()
 
+COMPOUND = (
+    *("grep a b; ls", "grep a b && ls", "grep a b || ls", "grep a b | ls", "grep a b &"),
+    *("grep a b\nls", "ls;grep a b", "cd x&&grep a b", "grep 2>&1 a|ls"),
+)
+WRAPPED = (
+    *("grep a b", "grep a b 2>&1", "grep.exe a", "C:\\bin\\GREP.cmd".replace("GREP", "grep")),
+    *("env -u X A=1 grep a", "env -i grep a", "sudo -E grep a", "sudo -u me -- grep a"),
+    *("timeout 60 grep a", "timeout -k 5 --signal=INT 60 grep a", "uv run grep a"),
+    *("poetry run grep a", "python -X dev -m grep", "nice -n 5 nohup grep a", "grep \\; a"),
+    *("uv run --frozen python3.12 -m grep", "sudo env A=1 timeout 5 grep a"),
+)
+UNCLEAR = (
+    *("sudo -x grep a", "env -S grep", "timeout --new 5 grep a", "uv run --new x grep a"),
+    *("uv --new run grep a", "python -x -m grep", "sudo", "timeout 60", "sudo -u", "python -m"),
+)
+
 
 def answer(**signals: Any) -> dict[str, object]:
     """The answer, which the reference gives too."""
@@ -52,6 +68,26 @@ class TestPacks:
             assert "docker/disk_full" == matched(**full, **signals)
         for other in ({"command": "ls"}, {"headers": {}}, {"provider": "nobody"}):
             assert "docker/disk_full" != matched(**full, **other)
+
+    @pytest.mark.parametrize("form", COMPOUND)
+    def test_of_more_than_one_command_none_is_the_program(self, form: str) -> None:
+        assert "default" == matched(exitCode=1, command=form)
+        assert "shell/no_match" == matched(exitCode=1, command=f"grep '{form}' a")
+        for words in (["grep", form], ["grep", "-e", form, "a\\"], ["grep", f'"{form}', "x\\ y\\"]):
+            found = CLASSIFIER.classify_data({"exitCode": 1, "command": words})
+            assert "shell/no_match" == found.matched
+        said = {"message": "cat: a: No space left on device"}
+        assert str(matched(exitCode=1, command=form, **said)).startswith("shell/")
+
+    @pytest.mark.parametrize("form", WRAPPED)
+    def test_what_stands_before_a_program_is_seen_through(self, form: str) -> None:
+        assert "shell/no_match" == matched(exitCode=1, command=form)
+        words = {"exitCode": 1, "command": form.split(" ")}
+        assert "shell/no_match" == CLASSIFIER.classify_data(words).matched
+
+    @pytest.mark.parametrize("form", UNCLEAR)
+    def test_what_is_not_certain_is_no_program(self, form: str) -> None:
+        assert "default" == matched(exitCode=1, command=form)
 
     def test_no_rule_repeats_the_programs_of_its_pack(self) -> None:
         for pack in load_packs().values():

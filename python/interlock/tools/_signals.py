@@ -257,9 +257,11 @@ def _items(value: object) -> list[object] | None:
 
 
 def _quoted(word: str) -> str:
-    """Write a word of a command line so that it stays one."""
-    is_plain = word and not any(letter.isspace() or letter in "'\"" for letter in word)
-    return word if is_plain else '"' + word.replace('"', "'") + '"'
+    """Write a word of a command line so that it stays one, and ends no command."""
+    if word and not any(letter.isspace() or letter in "'\";|&" for letter in word):
+        return word
+    # A quote after a backslash is not the same quote to everybody.
+    return '"' + word.replace('"', "'") + (' "' if word.endswith("\\") else '"')
 
 
 def _lines(headers: object) -> list[tuple[object, object]] | None:

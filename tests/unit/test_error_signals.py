@@ -649,6 +649,35 @@ class TestSpecs:
         assert ["packs[0]"] == fields(lambda: ErrorClassify(packs=[name]))
         assert ["packs[0]"] == fields(lambda: ErrorClassify.from_spec({"packs": [name]}))
 
+    @pytest.mark.parametrize(
+        ("packs", "named"),
+        [
+            (["git", "git"], [1]),
+            (["git", "openai", "git", "openai", "git"], [2, 3, 4]),
+            (("git", Text("git")), [1]),
+        ],
+        ids=label,
+    )
+    def test_a_pack_is_named_once(self, packs: Any, named: list[int]) -> None:
+        expected = [("spec/duplicate-name", f"packs[{place}]") for place in named]
+        assert expected == faults(lambda: ErrorClassify(packs=packs))
+        assert expected == faults(lambda: ErrorClassify.from_spec({"packs": packs}))
+
+    def test_a_pack_that_is_none_is_not_one_named_twice(self) -> None:
+        codes = ["spec/unknown-choice"] * 2
+        assert codes == [code for code, _ in faults(lambda: ErrorClassify(packs=["gti", "gti"]))]
+
+    @pytest.mark.parametrize("field", ["contains", "matches"])
+    def test_an_empty_text_would_hold_for_everything(self, field: str) -> None:
+        rule = {"id": "rest", field: "", "class": "bug", "action": "fail"}
+        for more in ({}, {"status": 404}, {"contains": "x", field: ""}):
+            with pytest.raises(SpecInvalid) as caught:
+                ErrorClassify([{**rule, **more}])
+            (problem,) = caught.value.problems
+            assert (f"rules[0].{field}", '""') == (problem.field, problem.value)
+            assert 'of the rule "rest" is empty and would hold for everything' in problem.message
+        assert "rest" == ErrorClassify([{**rule, field: " "}]).classify(message="a b").matched
+
     def test_257_rules_are_too_many(self) -> None:
         rules = [{**RULE, "id": str(n)} for n in range(257)]
         assert [("spec/over-limit", "rules")] == faults(lambda: ErrorClassify(rules))
@@ -670,9 +699,9 @@ class TestSpecs:
     @pytest.mark.parametrize(
         ("field", "value"),
         [
-            *each(("id",), (1, None, [])),
-            *each(("contains",), (1, b"x", [])),
-            *each(("matches",), (1, "(", b"x")),
+            *each(("id",), (1, None, [], "", Text(""))),
+            *each(("contains",), (1, b"x", [], "", Text(""))),
+            *each(("matches",), (1, "(", b"x", "", Text(""))),
             *each(("status", "exitCode", "waitMs"), NO_NUMBERS),
             ("waitMs", -1),
             *each(("class", "action"), ("", "OK", 1, None, [])),
@@ -694,7 +723,7 @@ class TestSpecs:
             assert first.to_spec() == again.to_spec()
             case = {"status": 429, "body": {"error": SPENT}}
             assert first.classify_data(case) == again.classify_data(case)
-        for other in (["github"], ["git", "openai"], ["git", "git"]):
+        for other in (["github"], ["git", "openai"]):
             assert first != ErrorClassify([RULE], other)
 
 

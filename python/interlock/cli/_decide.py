@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 import sys
 from collections import Counter
 from contextlib import contextmanager
@@ -20,6 +22,8 @@ from interlock.tools.lead_assign import LeadResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+
+    from _typeshed import WriteableBuffer
 
     from interlock._compiled import CompiledSpec
     from interlock._wire import WireForm
@@ -80,23 +84,17 @@ class _Run:
 
     def through(self, lines: IO[bytes], out: IO[bytes], *, progress: bool) -> None:
         """Decide every line and write what it gives; memory is bounded by the longest line."""
-        at_once = out.isatty()
-        block = bytearray()
+        made = _Made(out)
         with _Progress(lines, shown=progress) as bar:
-            for number, line in _numbered(lines):
+            for number, line in _numbered(_told_of(lines, made.hand_on)):
                 bar.advance(len(line))
                 if len(line) <= _LINE_LIMIT and not line.strip():
                     continue
-                block += self._decided(number, line).encode() + b"\n"
-                if at_once or len(block) >= _BLOCK:
-                    out.write(block)
-                    out.flush()
-                    block.clear()
+                made.add(self._decided(number, line))
                 if self._strict and self.bad_count:
                     self.stopped = True
                     break
-        out.write(block)
-        out.flush()
+        made.hand_on()
 
     def _decided(self, number: int, line: bytes) -> str:
         self.records += 1
@@ -139,6 +137,54 @@ class _Run:
             plural = "" if self.bad_count == 1 else "s"
             click.echo(f"{self.bad_count} bad line{plural} of {self.records}", err=True)
         return 1 if self.bad_count else 0
+
+
+class _Made:
+    """What was decided: handed on in blocks, on a terminal line by line."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        """Take where it goes."""
+        self._out = out
+        self._most = 0 if out.isatty() else _BLOCK
+        self._block = bytearray()
+
+    def add(self, line: str) -> None:
+        self._block += line.encode() + b"\n"
+        if len(self._block) >= self._most:
+            self.hand_on()
+
+    def hand_on(self) -> None:
+        self._out.write(self._block)
+        self._out.flush()
+        self._block.clear()
+
+
+class _Told(io.RawIOBase):
+    """A stream that says so before each time that it is read, when it may have to be waited for."""
+
+    def __init__(self, stream: io.RawIOBase, before: Callable[[], None]) -> None:
+        """Take the stream, and what is called."""
+        super().__init__()
+        self._stream = stream
+        self._before = before
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        self._before()
+        return self._stream.readinto(buffer)
+
+
+def _told_of(lines: IO[bytes], before: Callable[[], None]) -> IO[bytes]:
+    """Have a pipe or terminal say so before it is read; a file has all that it will have."""
+    if not isinstance(lines, io.BufferedReader) or _is_file(lines):
+        return lines
+    return io.BufferedReader(_Told(lines.raw, before), _BLOCK)
+
+
+def _is_file(lines: IO[bytes]) -> bool:
+    return stat.S_ISREG(os.fstat(lines.fileno()).st_mode)
 
 
 def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -198,7 +244,7 @@ def _destination(path: str | None, run: _Run) -> Generator[IO[bytes]]:
     beside = place.with_name(f"{place.name}.{os.getpid()}.part")
     beside.unlink(missing_ok=True)
     try:
-        with open(beside, "xb", opener=_as_private_as(place)) as out:  # noqa: PTH123 (for opener)
+        with open(beside, "xb", opener=_as_private_as(place)) as out:
             yield out
         if not run.stopped:
             beside.replace(place)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from interlock import _core
@@ -107,7 +109,8 @@ def _fields(given: object, place: str) -> tuple[dict[str, object], list[Problem]
         raise ConfigError((Problem("spec/wrong-type", place, _core.preview(given), message),))
     try:
         pairs = cast("Mapping[str, object]", given).items()
-        plain = {cast("str", own_type(name)): own_type(value) for name, value in pairs}
+        named = [(cast("str", own_type(name)), value) for name, value in pairs]
+        plain = {name: _own(name, value) for name, value in named}
     except Exception as error:  # noqa: BLE001 (whatever somebody's mapping raises)
         problem = Problem("spec/wrong-type", place, None, what_raised(error))
         raise ConfigError((problem,)) from None
@@ -206,12 +209,22 @@ class _Reader:
 
     def _command(self) -> str | None:
         value = self._fields.get("command")
-        words = _items(value)
-        if words is not None and all(isinstance(word, str) for word in words):
-            return " ".join(_quoted(cast("str", word)) for word in words)
-        message = "must be a string, or a list of strings"
-        fits = self._checked("command", lambda value: isinstance(value, str), message)
-        return cast("str | None", fits)
+        try:
+            if isinstance(value, (list, tuple)):
+                words = [_word(word) for word in cast("list[object]", value)]
+                known = [word for word in words if word is not None]
+                text = " ".join(map(_quoted, known)) if len(known) == len(words) else None
+            else:
+                text = _word(value)
+                # A path is a program and no command line, whatever stands in it.
+                text = _quoted(text) if text and isinstance(value, PathLike) else text
+        except Exception as error:  # noqa: BLE001 (whatever somebody's path raises)
+            self._fault("command", None, what_raised(error))
+            return None
+        if text is None and value is not None:
+            message = "must be a string, bytes or a path, or a list of these"
+            self._fault("command", value, message)
+        return text
 
     def _errno(self) -> str | None:
         message = "must be the name of an error number, or a number as Linux has them"
@@ -254,6 +267,22 @@ def _is_body(value: object) -> bool:
 
 def _items(value: object) -> list[object] | None:
     return list(cast("list[object]", value)) if isinstance(value, (list, tuple)) else None
+
+
+def _own(name: object, value: object) -> object:
+    """Give a value as one of its own type; a signal that has name and number is its name."""
+    if isinstance(value, Enum) and name == "signal" and not isinstance(value, str):
+        return value.name
+    return own_type(value)
+
+
+def _word(value: object) -> str | None:
+    """Give a word of a command line as text; None when it is none."""
+    if not isinstance(value, str) and isinstance(value, PathLike):
+        value = cast("object", fspath(cast("PathLike[str]", value)))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str.__str__(value) if isinstance(value, str) else None
 
 
 def _quoted(word: str) -> str:

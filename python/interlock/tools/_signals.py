@@ -15,6 +15,7 @@ from interlock.tools._errno import errno_name
 from interlock.tools._fields import (
     one_spelling,
     own_type,
+    snake_case,
     what_raised,
     whole_number,
 )
@@ -45,6 +46,8 @@ SIGNALS = (
 )
 """The signals by their names in data."""
 
+_SPELLED = {spelling: name for name in SIGNALS for spelling in (name, snake_case(name))}
+_PLAIN = frozenset({type(None), str, int, float, bool, bytes, dict, list, tuple})
 _PAIR = 2
 _NUMBER_BITS = 1024
 _WITH_PACKS = ("provider", "body", "headers", "command", "errno", "stdout")
@@ -81,7 +84,8 @@ def read_signals(given: object, place: str = "") -> Signals:
     Raises:
         ConfigError: With every signal of a wrong type or out of range, and every unknown field.
     """
-    fields, problems = _fields(given, place or "signals")
+    plain = _plain(given)
+    fields, problems = _fields(given, place or "signals") if plain is None else (plain, [])
     reader = _Reader(fields, problems)
     signals = Signals(
         status=reader.whole("status"),
@@ -99,6 +103,21 @@ def read_signals(given: object, place: str = "") -> Signals:
         prefix = place and f"{place}."
         raise ConfigError(tuple(one._replace(field=prefix + one.field) for one in problems))
     return signals
+
+
+def _plain(given: object) -> dict[str, object] | None:
+    """Give the fields of a plain mapping of plain values; None for all that needs a closer look."""
+    if type(given) is not dict:
+        return None
+    fields: dict[str, object] = {}
+    for name, value in cast("dict[object, object]", given).items():
+        if type(name) is not str or type(value) not in _PLAIN:
+            return None
+        field = _SPELLED.get(name)
+        if field is None or field in fields:
+            return None
+        fields[field] = value
+    return fields
 
 
 def _fields(given: object, place: str) -> tuple[dict[str, object], list[Problem]]:
@@ -127,16 +146,21 @@ class _Reader:
 
     def whole(self, field: str, *, least: int | None = None) -> int | None:
         value = self._fields.get(field)
+        if value is None:
+            return None
         number = whole_number(value)
-        if number is None and value is not None:
+        if number is None:
             self._fault(field, value, "must be a whole number" + _beyond(value))
-        elif number is not None and least is not None and number < least:
+        elif least is not None and number < least:
             self._fault(field, value, f"must be at least {least}")
         return number
 
     def text(self, field: str) -> str | None:
-        value = self._checked(field, lambda value: isinstance(value, str), "must be a string")
-        return cast("str | None", value)
+        value = self._fields.get(field)
+        if value is None or isinstance(value, str):
+            return value
+        self._fault(field, value, "must be a string")
+        return None
 
     def instant(self, field: str) -> int | None:
         if self._fields.get(field) is None:
@@ -157,7 +181,9 @@ class _Reader:
         return attempt is not None and most is not None and attempt >= most
 
     def more(self) -> More | None:
-        more = (
+        if all(self._fields.get(field) is None for field in _WITH_PACKS):
+            return None
+        return (
             self.text("provider"),
             self._body(),
             self._headers(),
@@ -165,7 +191,6 @@ class _Reader:
             self._errno(),
             self.text("stdout"),
         )
-        return None if all(self._fields.get(field) is None for field in _WITH_PACKS) else more
 
     def _body(self) -> object:
         body = self._checked(

@@ -323,7 +323,7 @@ def classify_exception(  # noqa: PLR0913 (what the exception cannot tell, all by
     Raises:
         ConfigError: With every problem of the arguments; never because of what an exception holds.
         BaseException: A `KeyboardInterrupt`, `SystemExit` or the like that an attribute raises when
-            it is looked at; an `Exception` that one raises counts as an attribute that is not there.
+            it is looked at; one that raises an `Exception` counts as not there.
 
     Example:
         >>> import interlock

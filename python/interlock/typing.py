@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
+    from os import PathLike
 
 __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
+    "Command",
     "Instant",
     "JSON",
     "Limits",
@@ -53,6 +55,11 @@ Limits: TypeAlias = Mapping[str, int]
 
 Instant: TypeAlias = "int | float | Decimal | str | datetime"
 """Epoch milliseconds, ISO-8601 text with an offset, or an aware `datetime`."""
+
+Command: TypeAlias = (
+    "str | bytes | PathLike[str] | PathLike[bytes] | Sequence[str | bytes | PathLike[str]]"
+)
+"""A command line, the path of a program, or a list of words."""
 
 Phase: TypeAlias = Literal["ample", "tight", "critical", "expired"]
 """How much of a time budget is left."""

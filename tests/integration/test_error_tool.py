@@ -51,15 +51,17 @@ FAULTY: dict[str, object] = {
         {"id": "a"},
         {**RULE, "id": "a", "class": "bugg", "matches": "(", "waitMs": -1, "when": []},
         3,
+        {**RULE, "id": "", "contains": "", "matches": ""},
     ],
-    "packs": ["openay", 1],
+    "packs": ["openay", 1, "git", "git"],
 }
 NAMED = {
     *("status", "exitCode", "signal", "code", "message", "retryAfter", "attempt", "maxAttempts"),
     *("now", "maxWaitMs", "provider", "headers.retry-after", "command", "errno", "stdout"),
     *("retry_aftr", "rules[0]", "rules[0].class", "rules[0].action", "rules[1].id"),
     *("rules[1].class", "rules[1].matches", "rules[1].waitMs", "rules[1].when", "rules[2]"),
-    *("packs[0]", "packs[1]"),
+    *("rules[3].id", "rules[3].contains", "rules[3].matches"),
+    *("packs[0]", "packs[1]", "packs[3]"),
 }
 
 
@@ -165,7 +167,8 @@ class TestLimits:
 
     def test_packs(self) -> None:
         assert len(_core.error_packs()) <= PACKS_LIMIT
-        assert "default" == classify(packs=["openai"] * PACKS_LIMIT)["matched"]
+        assert "default" == classify(packs=[name for name, _, _ in _core.error_packs()])["matched"]
+        assert ["packs[1]"] == refused({"packs": ["openai", "openai"]})
         assert ["packs"] == refused({"packs": ["openai"] * (PACKS_LIMIT + 1)})
 
     def test_a_message_is_read_so_far(self) -> None:

@@ -69,8 +69,8 @@ def _exit() -> st.SearchStrategy[int]:
 def rules(draw: st.DrawFn) -> list[Wire]:
     """Rules of a caller: mostly sound, some that cannot be decided or are refused."""
     conditions: dict[str, st.SearchStrategy[object]] = {
-        "contains": st.one_of(st.sampled_from(("", *PHRASES)), subjects()),
-        "matches": patterns().map(lambda source: source.replace("(?m:", "(?:")),
+        "contains": st.one_of(st.sampled_from(PHRASES), subjects().filter(bool)),
+        "matches": patterns().map(lambda source: source.replace("(?m:", "(?:")).filter(bool),
         "status": _status(),
         "exitCode": _exit(),
     }

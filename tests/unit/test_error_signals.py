@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
+import signal
 from collections import OrderedDict, UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import IntEnum
+from enum import Enum, IntEnum, StrEnum
 from functools import partial
 from itertools import product
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import pytest
@@ -117,6 +120,30 @@ class Number(int):
         raise RuntimeError("shown")
 
 
+class Folder:
+    """A path of somebody else's."""
+
+    def __init__(self, path: object) -> None:
+        self.path = path
+
+    def __fspath__(self) -> Any:
+        if isinstance(self.path, Exception):
+            raise self.path
+        return self.path
+
+
+class Ended(Enum):
+    """Signals with a name and something else."""
+
+    SIGKILL = object()
+
+
+class Spelled(StrEnum):
+    """Signals whose value is the name."""
+
+    KILL = "sigkill"
+
+
 class Status(IntEnum):
     """A status with a name."""
 
@@ -152,7 +179,7 @@ WRONG: list[tuple[str, Any]] = [
     *each(("now",), (True, "today", "2026-01-01T00:00:00", 10**400, [], b"1")),
     *each(("body",), (object(), {1, 2}, iter([]), 1j)),
     *each(("headers",), (1, "a: b", b"", {1}, [1], [("a",)], iter([]), object())),
-    *each(("command",), (1, b"git", {"git"}, ["git", 1], [b"git"], {}, True)),
+    *each(("command",), (1, bytearray(b"git"), {"git"}, ["git", 1], ["git", None], {}, True)),
     *each(("errno",), (True, 1.5, b"EIO", [], 1 << 53, -(1 << 53), 10**5000)),
 ]
 
@@ -256,6 +283,26 @@ class TestSubclasses:
         assert [CLASSIFIER.classify_data(plain)] == CLASSIFIER.classify_many([odd]).to_list()
         rule = {Text(name): Text(value) for name, value in RULE.items()}
         assert "a" == ErrorClassify([rule]).classify(message="x").matched
+
+    @pytest.mark.parametrize(
+        "given", [signal.SIGKILL, signal.Signals(9), Ended.SIGKILL, Spelled.KILL], ids=label
+    )
+    def test_a_signal_with_a_name_is_its_name(self, given: Any) -> None:
+        expected = error_classify(signal="SIGKILL")
+        assert "signal:SIGKILL" == expected.matched
+        assert expected == error_classify(signal=given)
+        assert expected == CLASSIFIER.classify_data({Text("signal"): given})
+        assert [expected] * 2 == CLASSIFIER.classify_many([{"signal": given}] * 2).to_list()
+
+    @pytest.mark.parametrize("given", [9, Number(9), signal.Handlers, Ended], ids=label)
+    def test_a_signal_without_a_name_is_refused(self, given: Any) -> None:
+        assert ["signal"] == fields(lambda: CLASSIFIER.classify(signal=given))
+
+    @pytest.mark.parametrize("path", [RuntimeError("boom"), 3, None], ids=label)
+    def test_a_path_that_is_none_is_refused(self, path: object) -> None:
+        for command in (Folder(path), ["git", Folder(path)]):
+            given: Any = command
+            assert ["command"] == fields(partial(CLASSIFIER.classify, command=given))
 
     def test_an_enumeration_is_a_number(self) -> None:
         assert "status:429" == matched(status=Status.TOO_MANY)
@@ -595,12 +642,26 @@ class TestCommands:
             ("'" * HUGE, False),
             ("'\"" * 1_000_000, False),
             (["x"] * 1_000_000, False),
+            (b"git push", True),
+            (b"/opt/\xff/git push", True),
+            (Path("/usr/bin/git"), True),
+            (Path("/opt/my tools/git"), True),
+            (PureWindowsPath(r"C:\Program Files\Git\bin\git.exe"), True),
+            (Path("git push"), False),
+            ([Path("/opt/my tools/git"), "push"], True),
+            ([b"env", "A=b", Path("git")], True),
+            ((b"git",), True),
+            (Folder("/usr/bin/git"), True),
+            (Folder(b"/usr/bin/git"), True),
+            ([Text("git"), Folder("push")], True),
         ],
         ids=label,
     )
     def test_a_command_line_of_any_shape(self, command: Any, *, is_git: bool) -> None:
-        found = matched(command=command, exitCode=128, message="fatal: not a git repository")
+        told = {"command": command, "exitCode": 128, "message": "fatal: not a git repository"}
+        found = matched(**told)
         assert is_git == (found == "git/not_a_repository")
+        assert found == CLASSIFIER.classify_many([told])[0].matched
 
     @pytest.mark.parametrize(
         ("errno", "rule"),
@@ -649,6 +710,35 @@ class TestSpecs:
         assert ["packs[0]"] == fields(lambda: ErrorClassify(packs=[name]))
         assert ["packs[0]"] == fields(lambda: ErrorClassify.from_spec({"packs": [name]}))
 
+    @pytest.mark.parametrize(
+        ("packs", "named"),
+        [
+            (["git", "git"], [1]),
+            (["git", "openai", "git", "openai", "git"], [2, 3, 4]),
+            (("git", Text("git")), [1]),
+        ],
+        ids=label,
+    )
+    def test_a_pack_is_named_once(self, packs: Any, named: list[int]) -> None:
+        expected = [("spec/duplicate-name", f"packs[{place}]") for place in named]
+        assert expected == faults(lambda: ErrorClassify(packs=packs))
+        assert expected == faults(lambda: ErrorClassify.from_spec({"packs": packs}))
+
+    def test_a_pack_that_is_none_is_not_one_named_twice(self) -> None:
+        codes = ["spec/unknown-choice"] * 2
+        assert codes == [code for code, _ in faults(lambda: ErrorClassify(packs=["gti", "gti"]))]
+
+    @pytest.mark.parametrize("field", ["contains", "matches"])
+    def test_an_empty_text_would_hold_for_everything(self, field: str) -> None:
+        rule = {"id": "rest", field: "", "class": "bug", "action": "fail"}
+        for more in ({}, {"status": 404}, {"contains": "x", field: ""}):
+            with pytest.raises(SpecInvalid) as caught:
+                ErrorClassify([{**rule, **more}])
+            (problem,) = caught.value.problems
+            assert (f"rules[0].{field}", '""') == (problem.field, problem.value)
+            assert 'of the rule "rest" is empty and would hold for everything' in problem.message
+        assert "rest" == ErrorClassify([{**rule, field: " "}]).classify(message="a b").matched
+
     def test_257_rules_are_too_many(self) -> None:
         rules = [{**RULE, "id": str(n)} for n in range(257)]
         assert [("spec/over-limit", "rules")] == faults(lambda: ErrorClassify(rules))
@@ -670,9 +760,9 @@ class TestSpecs:
     @pytest.mark.parametrize(
         ("field", "value"),
         [
-            *each(("id",), (1, None, [])),
-            *each(("contains",), (1, b"x", [])),
-            *each(("matches",), (1, "(", b"x")),
+            *each(("id",), (1, None, [], "", Text(""))),
+            *each(("contains",), (1, b"x", [], "", Text(""))),
+            *each(("matches",), (1, "(", b"x", "", Text(""))),
             *each(("status", "exitCode", "waitMs"), NO_NUMBERS),
             ("waitMs", -1),
             *each(("class", "action"), ("", "OK", 1, None, [])),
@@ -694,7 +784,7 @@ class TestSpecs:
             assert first.to_spec() == again.to_spec()
             case = {"status": 429, "body": {"error": SPENT}}
             assert first.classify_data(case) == again.classify_data(case)
-        for other in (["github"], ["git", "openai"], ["git", "git"]):
+        for other in (["github"], ["git", "openai"]):
             assert first != ErrorClassify([RULE], other)
 
 
@@ -779,6 +869,36 @@ class TestMany:
     def test_none_are_answered(self) -> None:
         answers = CLASSIFIER.classify_many([])
         assert ([], 0, {}) == (answers.to_list(), len(answers), answers.counts())
+
+    @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+    @pytest.mark.parametrize("copied", [False, True])
+    def test_the_answers_are_a_value(self, protocol: int, *, copied: bool) -> None:
+        some: list[Any] = [{"status": 429, "body": {"error": SPENT}}, {}, {"status": 503}, {}]
+        for told in (some[:0], some):
+            first = CLASSIFIER.classify_many(told)
+            again = pickle.loads(pickle.dumps(first, protocol))  # noqa: S301
+            if copied:
+                again = copy.deepcopy(pickle.loads(pickle.dumps(again, protocol)))  # noqa: S301
+            assert type(first) is type(again)
+            assert (first, hash(first), repr(first)) == (again, hash(again), repr(again))
+            assert first == CLASSIFIER.classify_many(told)
+            assert (first.to_list(), first.counts()) == (again.to_list(), again.counts())
+            assert first[1:] == again[1:]
+            with pytest.raises(IndexError):
+                again[len(told)]
+
+    def test_answers_that_differ_are_not_equal(self) -> None:
+        first = CLASSIFIER.classify_many([{"status": 429}, {"status": 503}])
+        others: list[list[Any]] = [
+            [{"status": 503}, {"status": 429}],
+            [{"status": 429}],
+            [],
+            [{}] * 2,
+        ]
+        for other in others:
+            assert first != CLASSIFIER.classify_many(other)
+        # As a tuple and a list of the same are not equal either.
+        assert first != first.to_list()
 
     @pytest.mark.parametrize("records", [None, 3], ids=label)
     def test_what_is_no_list_is_no_list(self, records: Any) -> None:

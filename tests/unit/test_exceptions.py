@@ -591,6 +591,7 @@ PROCESSES: dict[str, tuple[Run, str]] = {
     "out of time": (ran("import time; time.sleep(9)", timeout=0.1), TIMED_OUT),
     "no such command": (shell("no-such-command"), "not_found/fail exit:127"),
     "grep 1 is no error": (failed(["grep", b"x", Path("f")], 1), "ok/continue shell/no_match"),
+    "a path is a command": (failed(Path("/usr/bin/grep"), 1), "ok/continue shell/no_match"),
     "git says it": (
         failed("git push", 128, b"fatal: Authentication failed for 'https://example.com/'\n"),
         "auth/reauth git/authentication_failed",

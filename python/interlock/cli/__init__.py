@@ -1,10 +1,12 @@
 """The command line: data on standard output, everything else on standard error.
 
-Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted.
+Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted, 143 terminated and
+129 hung up (128 and the number of the signal).
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import NoReturn
 
@@ -13,10 +15,26 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """Run the `interlock` command; a closed pipe ends it quietly."""
+    _end_in_order()
     try:
         sys.exit(_run())
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _end_in_order() -> None:
+    """Have the signals that end a process unwind it, so that nothing half written is left."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # One that is ignored, as under nohup, stays ignored.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _ended)
+
+
+def _ended(number: int, _: object) -> NoReturn:
+    # A second one would cut short what cleans up after the first.
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def _run() -> int:

@@ -48,7 +48,7 @@ def standard_input() -> BinaryIO:
 def cli() -> None:
     """Decisions that have a right answer, made by code.
 
-    Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted.
+    Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted; 143 terminated.
     """
 
 

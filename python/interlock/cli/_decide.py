@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 import sys
 from collections import Counter
 from contextlib import contextmanager
@@ -19,7 +21,9 @@ from interlock.tools._model_tools import decide, moment_for
 from interlock.tools.lead_assign import LeadResult
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
+
+    from _typeshed import WriteableBuffer
 
     from interlock._compiled import CompiledSpec
     from interlock._wire import WireForm
@@ -30,6 +34,7 @@ __all__ = ["pass_over"]
 _LINE_LIMIT = 256 << 20
 _BLOCK = 64 << 10
 _SHOWN_FAULTS = 10
+_LINKS = 40
 
 
 class Outcome(Protocol):
@@ -79,23 +84,17 @@ class _Run:
 
     def through(self, lines: IO[bytes], out: IO[bytes], *, progress: bool) -> None:
         """Decide every line and write what it gives; memory is bounded by the longest line."""
-        at_once = out.isatty()
-        block = bytearray()
+        made = _Made(out)
         with _Progress(lines, shown=progress) as bar:
-            for number, line in _numbered(lines):
+            for number, line in _numbered(_told_of(lines, made.hand_on)):
                 bar.advance(len(line))
                 if len(line) <= _LINE_LIMIT and not line.strip():
                     continue
-                block += self._decided(number, line).encode() + b"\n"
-                if at_once or len(block) >= _BLOCK:
-                    out.write(block)
-                    out.flush()
-                    block.clear()
+                made.add(self._decided(number, line))
                 if self._strict and self.bad_count:
                     self.stopped = True
                     break
-        out.write(block)
-        out.flush()
+        made.hand_on()
 
     def _decided(self, number: int, line: bytes) -> str:
         self.records += 1
@@ -140,6 +139,54 @@ class _Run:
         return 1 if self.bad_count else 0
 
 
+class _Made:
+    """What was decided: handed on in blocks, on a terminal line by line."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        """Take where it goes."""
+        self._out = out
+        self._most = 0 if out.isatty() else _BLOCK
+        self._block = bytearray()
+
+    def add(self, line: str) -> None:
+        self._block += line.encode() + b"\n"
+        if len(self._block) >= self._most:
+            self.hand_on()
+
+    def hand_on(self) -> None:
+        self._out.write(self._block)
+        self._out.flush()
+        self._block.clear()
+
+
+class _Told(io.RawIOBase):
+    """A stream that says so before each time that it is read, when it may have to be waited for."""
+
+    def __init__(self, stream: io.RawIOBase, before: Callable[[], None]) -> None:
+        """Take the stream, and what is called."""
+        super().__init__()
+        self._stream = stream
+        self._before = before
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        self._before()
+        return self._stream.readinto(buffer)
+
+
+def _told_of(lines: IO[bytes], before: Callable[[], None]) -> IO[bytes]:
+    """Have a pipe or terminal say so before it is read; a file has all that it will have."""
+    if not isinstance(lines, io.BufferedReader) or _is_file(lines):
+        return lines
+    return io.BufferedReader(_Told(lines.raw, before), _BLOCK)
+
+
+def _is_file(lines: IO[bytes]) -> bool:
+    return stat.S_ISREG(os.fstat(lines.fileno()).st_mode)
+
+
 def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield lines with their numbers; of an overlong one only as much as shows that it is."""
     number = 0
@@ -180,23 +227,67 @@ def _source(path: str) -> Generator[IO[bytes]]:
 @contextmanager
 def _destination(path: str | None, run: _Run) -> Generator[IO[bytes]]:
     """Open where decisions go: a file is written beside its place and renamed when it is whole."""
-    if path is None:
+    if path is None or _is_standard_output(path):
         yield sys.stdout.buffer
         return
     place = Path(path).resolve()
+    if _is_open_elsewhere(path):
+        # What somebody holds open must stay the file that it is; what is in it is theirs.
+        with Path(path).open("ab") as out:
+            yield out
+        return
     if place.exists() and not place.is_file():
         # A device or a pipe is written to, never replaced.
         with place.open("wb") as out:
             yield out
         return
     beside = place.with_name(f"{place.name}.{os.getpid()}.part")
+    beside.unlink(missing_ok=True)
     try:
-        with beside.open("wb") as out:
+        with open(beside, "xb", opener=_as_private_as(place)) as out:
             yield out
         if not run.stopped:
             beside.replace(place)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _is_standard_output(path: str) -> bool:
+    """Say whether a path names the file that standard output goes to, as `/dev/stdout` does."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
+def _is_open_elsewhere(path: str) -> bool:
+    """Say whether a path leads to where names stand for files that are open."""
+    step = Path(path)
+    for _ in range(_LINKS):
+        # The name itself may be a link to the file: only its folder is resolved.
+        step = step.parent.resolve() / step.name
+        if step.is_relative_to("/proc") or step.is_relative_to("/dev/fd"):
+            return True
+        if not step.is_symlink():
+            return False
+        step = step.parent / step.readlink()
+    return False
+
+
+def _as_private_as(place: Path) -> Callable[[str, int], int]:
+    """Give an opener of new files with the permissions of the file that is there, if there is."""
+
+    def opened(name: str, flags: int) -> int:
+        try:
+            mode = place.stat().st_mode & 0o777
+        except FileNotFoundError:
+            return os.open(name, flags, 0o666)
+        # Never wider than it will be, not for a moment; the umask may have narrowed it.
+        descriptor = os.open(name, flags, mode)
+        Path(name).chmod(mode)
+        return descriptor
+
+    return opened
 
 
 class _Progress:

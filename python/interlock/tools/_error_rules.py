@@ -12,6 +12,7 @@ from interlock.tools._fields import (
     choice_problems,
     one_spelling,
     own_type,
+    repeated_problems,
     what_raised,
     whole_number,
 )
@@ -57,7 +58,7 @@ def read_packs(packs: object) -> tuple[list[str] | None, list[Problem]]:
         message = "must be a list of names; leave it out for all, [] for none"
         return None, [Problem("spec/wrong-type", "packs", _core.preview(packs), message)]
     known = [name for name, _, _ in _core.error_packs()]
-    named = cast("list[object]", packs)
+    named = [own_type(name) for name in cast("list[object]", packs)]
     if len(named) > PACKS_LIMIT:
         message = f"{len(named)} entries, over the limit of {PACKS_LIMIT}"
         return None, [Problem("spec/over-limit", "packs", None, message)]
@@ -66,7 +67,11 @@ def read_packs(packs: object) -> tuple[list[str] | None, list[Problem]]:
         for index, name in enumerate(named)
         for problem in choice_problems(name, f"packs[{index}]", known)
     ]
-    return [str(name) for name in named], problems
+    repeated = repeated_problems(
+        [(f"packs[{index}]", str(name)) for index, name in enumerate(named) if name in known],
+        "name",
+    )
+    return [str(name) for name in named], [*problems, *repeated]
 
 
 class _Reader:
@@ -86,8 +91,7 @@ class _Reader:
         fields = self._fields(cast("Mapping[str, object]", entry), place)
         if fields is None:
             return None
-        name = self._text(fields, "id", place, required=True) or ""
-        self._check_id(name, place)
+        name = self._id(fields, place)
         if not any(fields.get(condition) is not None for condition in _CONDITIONS):
             message = f'the rule "{name}" has no condition and would hold for everything; give one '
             message += f"of {', '.join(_CONDITIONS)}"
@@ -96,7 +100,7 @@ class _Reader:
         classes, actions = _core.error_names()
         return (
             name,
-            self._text(fields, "contains", place),
+            self._condition(fields, "contains", name, place),
             pattern,
             undetermined,
             self._whole(fields, "status", place),
@@ -119,16 +123,31 @@ class _Reader:
         self.problems += [*problems, *unknown_fields(fields, _FIELDS, f"{place}.")]
         return fields
 
-    def _check_id(self, name: str, place: str) -> None:
+    def _id(self, fields: Mapping[str, object], place: str) -> str:
+        name = self._text(fields, "id", place, required=True)
+        if name is None:
+            return ""
         first = self._ids.setdefault(name, place)
-        if name and first != place:
+        if not name:
+            self._fault("spec/empty-list", f"{place}.id", name, "must not be empty")
+        elif first != place:
             message = f"the id of {first} too; each must be its own"
             self._fault("spec/duplicate-name", f"{place}.id", name, message)
+        return name
+
+    def _condition(
+        self, fields: Mapping[str, object], field: str, name: str, place: str
+    ) -> str | None:
+        value = self._text(fields, field, place)
+        if value == "":
+            message = f'the {field} of the rule "{name}" is empty and would hold for everything; '
+            self._fault("spec/empty-list", f"{place}.{field}", value, message + "leave it out")
+        return value or None
 
     def _pattern(
         self, fields: Mapping[str, object], name: str, place: str
     ) -> tuple[_core.Pattern | None, bool]:
-        source = self._text(fields, "matches", place)
+        source = self._condition(fields, "matches", name, place)
         if source is None:
             return None, False
         try:

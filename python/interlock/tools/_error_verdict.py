@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from interlock._wire import WireForm
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlock import _core
     from interlock.typing import JSON
 
@@ -69,12 +72,31 @@ class ErrorVerdict(WireForm):
         return wire if self.message is None else {**wire, "message": self.message}
 
 
+class _Rows:
+    """Rows that stand as they are: those of a pickle."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, place: int) -> Row:
+        return self._rows[place]
+
+    def counts(self) -> list[tuple[tuple[str, str], int]]:
+        return list(Counter(row[:2] for row in self._rows).items())
+
+
 class ErrorVerdicts(Sequence[ErrorVerdict]):
-    """The answers of a batch, in the order of its records; each is made when it is looked at."""
+    """The answers of a batch, in the order of its records; each is made when it is looked at.
+
+    Equal to another with equal answers in the same order, and picklable.
+    """
 
     __slots__ = ("_rows",)
 
-    def __init__(self, rows: _core.ErrorRows) -> None:
+    def __init__(self, rows: _core.ErrorRows | _Rows) -> None:
         """Take the core's rows."""
         self._rows = rows
 
@@ -94,10 +116,24 @@ class ErrorVerdicts(Sequence[ErrorVerdict]):
         return ErrorVerdict(*self._rows.row(place))
 
     def __iter__(self) -> Iterator[ErrorVerdict]:
-        return (ErrorVerdict(*self._rows.row(place)) for place in range(len(self)))
+        return (ErrorVerdict(*row) for row in self._each())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ErrorVerdicts):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self._each(), other._each()))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._each()))
+
+    def __reduce__(self) -> tuple[Callable[[list[Row]], ErrorVerdicts], tuple[list[Row]]]:
+        return _restored, (list(self._each()),)
 
     def __repr__(self) -> str:
         return f"<ErrorVerdicts {len(self)} answers>"
+
+    def _each(self) -> Iterator[Row]:
+        return map(self._rows.row, range(len(self)))
 
     def counts(self) -> Counter[tuple[str, str]]:
         """Count the answers by class and action."""
@@ -106,3 +142,7 @@ class ErrorVerdicts(Sequence[ErrorVerdict]):
     def to_list(self) -> list[ErrorVerdict]:
         """Return all answers as a list."""
         return list(self)
+
+
+def _restored(rows: list[Row]) -> ErrorVerdicts:
+    return ErrorVerdicts(_Rows(rows))

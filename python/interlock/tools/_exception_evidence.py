@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import cast
 
 from interlock.tools._exception_kinds import kind_of, number_of
@@ -251,7 +252,7 @@ def _command(command: object) -> str | None:
     if isinstance(command, (list, tuple)):
         words = [_word(word) for word in cast("list[object]", command)[:_WORDS]]
         return " ".join(words)
-    return _word(command)[: 1 << 10] if isinstance(command, (str, bytes)) else None
+    return _word(command)[: 1 << 10] if isinstance(command, (str, bytes, PathLike)) else None
 
 
 def _word(word: object) -> str:

@@ -150,7 +150,7 @@ def one_spelling(
     fields: Mapping[str, object], known: Iterable[str], place: str = ""
 ) -> tuple[dict[str, object], list[Problem]]:
     """Read both spellings of the known names as the one of data; both at once are a fault."""
-    spelled = {snake_case(name): name for name in known}
+    spelled = _spelled(tuple(known))
     found: dict[str, object] = {}
     problems: list[Problem] = []
     for name, value in fields.items():
@@ -161,6 +161,11 @@ def one_spelling(
             problems.append(Problem(code, place + in_data, shown, message))
         found[in_data] = value
     return found, problems
+
+
+@lru_cache(maxsize=256)
+def _spelled(known: tuple[str, ...]) -> Mapping[str, str]:
+    return {snake_case(name): name for name in known}
 
 
 def own_type(value: object) -> object:

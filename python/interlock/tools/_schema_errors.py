@@ -30,11 +30,12 @@ ACTIONS = {
 def rules_and_packs() -> dict[str, JSON]:
     """Describe the fields of a spec."""
     rule: dict[str, JSON] = {
-        "id": parts.string("Its id; no two rules share one."),
-        "contains": parts.string("Text that the message or the code contains, in any case."),
+        "id": parts.string("Its id; no two rules share one.", 1),
+        "contains": parts.string("Text that the message or the code contains, in any case.", 1),
         "matches": parts.string(
             "A pattern that the message or the code matches, in any case: ECMAScript without "
-            "backreferences."
+            "backreferences.",
+            1,
         ),
         "status": parts.whole("The HTTP status it is."),
         "exitCode": parts.whole("The exit code it is."),
@@ -50,14 +51,17 @@ def rules_and_packs() -> dict[str, JSON]:
             "status, exitCode; all that it has must hold.",
             least=0,
         ),
-        "packs": parts.entries(
-            parts.known([name for name, _, _ in _core.error_packs()], "A pack's name."),
-            PACKS_LIMIT,
-            "The packs that may be asked: rules for the errors of one provider or program each. "
-            "All when left out, none when empty. They are asked only where at least one of "
-            "provider, body, headers, command, errno, stdout is given.",
-            least=0,
-        ),
+        "packs": {
+            **parts.entries(
+                parts.known([name for name, _, _ in _core.error_packs()], "A pack's name."),
+                PACKS_LIMIT,
+                "The packs that may be asked: rules for the errors of one provider or program "
+                "each. All when left out, none when empty. They are asked only where at least one "
+                "of provider, body, headers, command, errno, stdout is given.",
+                least=0,
+            ),
+            "uniqueItems": True,
+        },
     }
 
 

@@ -109,9 +109,10 @@ def truth(description: str) -> Schema:
     return {"type": "boolean", "description": description}
 
 
-def string(description: str) -> Schema:
-    """Describe a text."""
-    return {"type": "string", "description": description}
+def string(description: str, least: int = 0) -> Schema:
+    """Describe a text of at least so many characters."""
+    bound: Schema = {"minLength": least} if least else {}
+    return {"type": "string", **bound, "description": description}
 
 
 def instant(description: str) -> Schema:

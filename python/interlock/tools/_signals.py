@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from interlock import _core
@@ -13,6 +15,7 @@ from interlock.tools._errno import errno_name
 from interlock.tools._fields import (
     one_spelling,
     own_type,
+    snake_case,
     what_raised,
     whole_number,
 )
@@ -43,6 +46,8 @@ SIGNALS = (
 )
 """The signals by their names in data."""
 
+_SPELLED = {spelling: name for name in SIGNALS for spelling in (name, snake_case(name))}
+_PLAIN = frozenset({type(None), str, int, float, bool, bytes, dict, list, tuple})
 _PAIR = 2
 _NUMBER_BITS = 1024
 _WITH_PACKS = ("provider", "body", "headers", "command", "errno", "stdout")
@@ -79,7 +84,8 @@ def read_signals(given: object, place: str = "") -> Signals:
     Raises:
         ConfigError: With every signal of a wrong type or out of range, and every unknown field.
     """
-    fields, problems = _fields(given, place or "signals")
+    plain = _plain(given)
+    fields, problems = _fields(given, place or "signals") if plain is None else (plain, [])
     reader = _Reader(fields, problems)
     signals = Signals(
         status=reader.whole("status"),
@@ -99,6 +105,21 @@ def read_signals(given: object, place: str = "") -> Signals:
     return signals
 
 
+def _plain(given: object) -> dict[str, object] | None:
+    """Give the fields of a plain mapping of plain values; None for all that needs a closer look."""
+    if type(given) is not dict:
+        return None
+    fields: dict[str, object] = {}
+    for name, value in cast("dict[object, object]", given).items():
+        if type(name) is not str or type(value) not in _PLAIN:
+            return None
+        field = _SPELLED.get(name)
+        if field is None or field in fields:
+            return None
+        fields[field] = value
+    return fields
+
+
 def _fields(given: object, place: str) -> tuple[dict[str, object], list[Problem]]:
     if isinstance(given, _core.Json):
         given = given.to_python()
@@ -107,7 +128,8 @@ def _fields(given: object, place: str) -> tuple[dict[str, object], list[Problem]
         raise ConfigError((Problem("spec/wrong-type", place, _core.preview(given), message),))
     try:
         pairs = cast("Mapping[str, object]", given).items()
-        plain = {cast("str", own_type(name)): own_type(value) for name, value in pairs}
+        named = [(cast("str", own_type(name)), value) for name, value in pairs]
+        plain = {name: _own(name, value) for name, value in named}
     except Exception as error:  # noqa: BLE001 (whatever somebody's mapping raises)
         problem = Problem("spec/wrong-type", place, None, what_raised(error))
         raise ConfigError((problem,)) from None
@@ -124,16 +146,21 @@ class _Reader:
 
     def whole(self, field: str, *, least: int | None = None) -> int | None:
         value = self._fields.get(field)
+        if value is None:
+            return None
         number = whole_number(value)
-        if number is None and value is not None:
+        if number is None:
             self._fault(field, value, "must be a whole number" + _beyond(value))
-        elif number is not None and least is not None and number < least:
+        elif least is not None and number < least:
             self._fault(field, value, f"must be at least {least}")
         return number
 
     def text(self, field: str) -> str | None:
-        value = self._checked(field, lambda value: isinstance(value, str), "must be a string")
-        return cast("str | None", value)
+        value = self._fields.get(field)
+        if value is None or isinstance(value, str):
+            return value
+        self._fault(field, value, "must be a string")
+        return None
 
     def instant(self, field: str) -> int | None:
         if self._fields.get(field) is None:
@@ -154,7 +181,9 @@ class _Reader:
         return attempt is not None and most is not None and attempt >= most
 
     def more(self) -> More | None:
-        more = (
+        if all(self._fields.get(field) is None for field in _WITH_PACKS):
+            return None
+        return (
             self.text("provider"),
             self._body(),
             self._headers(),
@@ -162,7 +191,6 @@ class _Reader:
             self._errno(),
             self.text("stdout"),
         )
-        return None if all(self._fields.get(field) is None for field in _WITH_PACKS) else more
 
     def _body(self) -> object:
         body = self._checked(
@@ -206,12 +234,22 @@ class _Reader:
 
     def _command(self) -> str | None:
         value = self._fields.get("command")
-        words = _items(value)
-        if words is not None and all(isinstance(word, str) for word in words):
-            return " ".join(_quoted(cast("str", word)) for word in words)
-        message = "must be a string, or a list of strings"
-        fits = self._checked("command", lambda value: isinstance(value, str), message)
-        return cast("str | None", fits)
+        try:
+            if isinstance(value, (list, tuple)):
+                words = [_word(word) for word in cast("list[object]", value)]
+                known = [word for word in words if word is not None]
+                text = " ".join(map(_quoted, known)) if len(known) == len(words) else None
+            else:
+                text = _word(value)
+                # A path is a program and no command line, whatever stands in it.
+                text = _quoted(text) if text and isinstance(value, PathLike) else text
+        except Exception as error:  # noqa: BLE001 (whatever somebody's path raises)
+            self._fault("command", None, what_raised(error))
+            return None
+        if text is None and value is not None:
+            message = "must be a string, bytes or a path, or a list of these"
+            self._fault("command", value, message)
+        return text
 
     def _errno(self) -> str | None:
         message = "must be the name of an error number, or a number as Linux has them"
@@ -254,6 +292,22 @@ def _is_body(value: object) -> bool:
 
 def _items(value: object) -> list[object] | None:
     return list(cast("list[object]", value)) if isinstance(value, (list, tuple)) else None
+
+
+def _own(name: object, value: object) -> object:
+    """Give a value as one of its own type; a signal that has name and number is its name."""
+    if isinstance(value, Enum) and name == "signal" and not isinstance(value, str):
+        return value.name
+    return own_type(value)
+
+
+def _word(value: object) -> str | None:
+    """Give a word of a command line as text; None when it is none."""
+    if not isinstance(value, str) and isinstance(value, PathLike):
+        value = cast("object", fspath(cast("PathLike[str]", value)))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str.__str__(value) if isinstance(value, str) else None
 
 
 def _quoted(word: str) -> str:

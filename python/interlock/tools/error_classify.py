@@ -14,8 +14,9 @@ from interlock.tools._signals import read_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from enum import Enum
 
-    from interlock.typing import JSON, Instant, Limits
+    from interlock.typing import JSON, Command, Instant, Limits
 
 __all__ = [
     "ErrorClassify",
@@ -98,7 +99,7 @@ class ErrorClassify(CompiledSpec):
         *,
         status: int | None = None,
         exit_code: int | None = None,
-        signal: str | None = None,
+        signal: str | Enum | None = None,
         code: str | None = None,
         message: str | None = None,
         retry_after: str | float | None = None,
@@ -109,7 +110,7 @@ class ErrorClassify(CompiledSpec):
         provider: str | None = None,
         body: object = None,
         headers: Mapping[str, object] | Sequence[tuple[str, object]] | None = None,
-        command: str | Sequence[str] | None = None,
+        command: Command | None = None,
         errno: int | str | None = None,
         stdout: str | None = None,
     ) -> ErrorVerdict:
@@ -118,7 +119,8 @@ class ErrorClassify(CompiledSpec):
         Args:
             status: An HTTP status. Below 200 it says nothing.
             exit_code: A process's exit code. 1 says nothing; 128 + n stands for a signal.
-            signal: A signal's name, such as `SIGKILL`, in any case.
+            signal: A signal's name, such as `SIGKILL`, in any case, or a member of an enumeration,
+                such as `signal.SIGKILL`. A bare number is refused: systems count differently.
             code: An error code, such as `ECONNRESET` or `insufficient_quota`.
             message: What was said; the first 64,000 characters are read.
             retry_after: A `Retry-After` value (RFC 9110 section 10.2.3): seconds or a date.
@@ -132,7 +134,8 @@ class ErrorClassify(CompiledSpec):
             body: The body of an answer: JSON as text or data, or other text. An error object in it
                 outranks a status of 2xx.
             headers: The headers of an answer, in any case; waits are read from them.
-            command: The program that ran, or its command line: chooses a pack.
+            command: The program that ran, as a path, or its command line, as text, bytes or a list
+                of words: chooses a pack.
             errno: The name of an error number, or the number as Linux has it.
             stdout: What the program printed.
 
@@ -192,7 +195,7 @@ class ErrorClassify(CompiledSpec):
         now: Instant | None = None,
         max_wait_ms: int | None = None,
         provider: str | None = None,
-        command: str | Sequence[str] | None = None,
+        command: Command | None = None,
     ) -> ErrorVerdict:
         """Classify an exception by what it carries; see `interlock.classify_exception`.
 
@@ -227,7 +230,7 @@ def error_classify(  # noqa: PLR0913 (one for each signal, all by name)
     *,
     status: int | None = None,
     exit_code: int | None = None,
-    signal: str | None = None,
+    signal: str | Enum | None = None,
     code: str | None = None,
     message: str | None = None,
     retry_after: str | float | None = None,
@@ -239,7 +242,7 @@ def error_classify(  # noqa: PLR0913 (one for each signal, all by name)
     provider: str | None = None,
     body: object = None,
     headers: Mapping[str, object] | Sequence[tuple[str, object]] | None = None,
-    command: str | Sequence[str] | None = None,
+    command: Command | None = None,
     errno: int | str | None = None,
     stdout: str | None = None,
     packs: Sequence[str] | None = None,
@@ -279,7 +282,7 @@ def classify_exception(  # noqa: PLR0913 (what the exception cannot tell, all by
     now: Instant | None = None,
     max_wait_ms: int | None = None,
     provider: str | None = None,
-    command: str | Sequence[str] | None = None,
+    command: Command | None = None,
 ) -> ErrorVerdict:
     """Classify an exception by what it carries, whatever library it is of.
 
@@ -319,6 +322,8 @@ def classify_exception(  # noqa: PLR0913 (what the exception cannot tell, all by
 
     Raises:
         ConfigError: With every problem of the arguments; never because of what an exception holds.
+        BaseException: A `KeyboardInterrupt`, `SystemExit` or the like that an attribute raises when
+            it is looked at; one that raises an `Exception` counts as not there.
 
     Example:
         >>> import interlock

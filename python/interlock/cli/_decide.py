@@ -23,8 +23,6 @@ from interlock.tools.lead_assign import LeadResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from _typeshed import WriteableBuffer
-
     from interlock._compiled import CompiledSpec
     from interlock._wire import WireForm
     from interlock.errors import Problem
@@ -171,16 +169,17 @@ class _Told(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: WriteableBuffer) -> int | None:
+    def readinto(self, buffer: object, /) -> int | None:
         self._before()
-        return self._stream.readinto(buffer)
+        return self._stream.readinto(cast("bytearray", buffer))
 
 
 def _told_of(lines: IO[bytes], before: Callable[[], None]) -> IO[bytes]:
     """Have a pipe or terminal say so before it is read; a file has all that it will have."""
-    if not isinstance(lines, io.BufferedReader) or _is_file(lines):
+    raw = cast("object", getattr(lines, "raw", None))
+    if not isinstance(raw, io.RawIOBase) or _is_file(lines):
         return lines
-    return io.BufferedReader(_Told(lines.raw, before), _BLOCK)
+    return io.BufferedReader(_Told(raw, before), _BLOCK)
 
 
 def _is_file(lines: IO[bytes]) -> bool:

@@ -235,14 +235,16 @@ class _Reader:
     def _command(self) -> str | None:
         value = self._fields.get("command")
         try:
-            if isinstance(value, (list, tuple)):
-                words = [_word(word) for word in cast("list[object]", value)]
+            items = _items(value)
+            if items is not None:
+                words = [_word(word) for word in items]
                 known = [word for word in words if word is not None]
                 text = " ".join(map(_quoted, known)) if len(known) == len(words) else None
             else:
                 text = _word(value)
                 # A path is a program and no command line, whatever stands in it.
-                text = _quoted(text) if text and isinstance(value, PathLike) else text
+                is_path = not isinstance(value, (str, bytes))
+                text = _quoted(text) if text and is_path else text
         except Exception as error:  # noqa: BLE001 (whatever somebody's path raises)
             self._fault("command", None, what_raised(error))
             return None

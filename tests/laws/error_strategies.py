@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from laws import time_strategies as ts
 from laws.pattern_strategies import patterns, subjects
 
-from oracle.error_packs import CODE_KEYS, TEXT_KEYS, load_packs
+from oracle.error_bodies import CODE_KEYS, TEXT_KEYS
+from oracle.error_packs import load_packs
 from oracle.errors import ACTIONS, CLASSES, tables
 
 Wire = dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -38,6 +39,62 @@ def answer(**signals: Any) -> dict[str, object]:
 
 def matched(**signals: Any) -> object:
     return answer(**signals)["matched"]
+
+
+ERROR = {"error": {"code": 429, "message": "Rate limit exceeded"}}
+LINE = json.dumps(ERROR)
+CHUNK = json.dumps({"choices": [{"delta": {"content": "rate limit exceeded"}}]})
+BROKEN = [
+    f"data: {CHUNK}\n\ndata: {LINE}\n\n",
+    f": hello\n\ndata: {LINE}\n\n",
+    f"id: 1\r\nevent: error\r\ndata: {LINE}\r\n\r\n",
+    f"retry: 10\ndata:{LINE}",
+    "data: {\ndata: " + LINE[1:] + "\n\n",
+    f"data: {CHUNK}\ndata: {LINE}\n",
+    f"{CHUNK}\n\n{LINE}\n",
+    f"{CHUNK}\n{CHUNK}\nnoise\n{LINE}",
+    {"choices": [{"index": 0, "error": {"code": 429, "message": "x"}}]},
+    [1, ERROR],
+    {"ok": False, "error": "RESOURCE_EXHAUSTED"},
+    {"success": False, "errors": ["rate limit exceeded"]},
+    {"error": "slow_down", "error_description": "rate limit exceeded"},
+    {"type": "error", "message": "rate limit exceeded"},
+    '<Error xmlns="x"><Code>SlowDown</Code></Error>',
+    '<?xml version="1.0"?>\n<ErrorResponse\nxmlns="x"><Error><Code>SlowDown</Code></Error>',
+]
+ORDINARY = [
+    {"valid": False, "errors": ["rate limit must be a number"]},
+    {"error": "none"},
+    {"error": "rate limit exceeded", "ok": True},
+    [{"type": "error", "message": "rate limit exceeded"}],
+    [{"ok": False, "error": "rate limit exceeded"}],
+    {"choices": [{"error": None}, {"error": {}}, 1, {"text": "rate limit exceeded"}]},
+    {"choices": {"error": {"code": 429}}},
+    f"data: {CHUNK}\n\ndata: [DONE]\n\n",
+    f"{CHUNK}\n{CHUNK}\n",
+    f"{CHUNK}\nrate limit exceeded\n{LINE}",
+    "<Errors><Code>SlowDown</Code></Errors>",
+    "id: rate limit exceeded",
+]
+
+
+class TestBodies:
+    @pytest.mark.parametrize("body", BROKEN, ids=repr)
+    @pytest.mark.parametrize("success", [{"status": 200}, {"exitCode": 0}], ids=repr)
+    def test_an_error_contradicts_a_success(self, body: object, success: dict[str, Any]) -> None:
+        assert "rate_limited" == answer(**success, body=body)["class"]
+        assert "rate_limited" == answer(status=429, body=body)["class"]
+
+    @pytest.mark.parametrize("body", ORDINARY, ids=repr)
+    def test_an_ordinary_answer_is_none(self, body: object) -> None:
+        assert "status:2xx" == matched(status=200, body=body)
+        assert "exit:0" == matched(exitCode=0, body=body)
+
+    def test_under_a_failure_they_are_read(self) -> None:
+        for body in ({"error": "rate limit exceeded"}, [{"message": "rate limit exceeded"}]):
+            assert "rate_limited" == answer(exitCode=1, body=body)["class"]
+        for text in (f"data: {LINE}", f"{CHUNK}\n{LINE}", "data: rate limit exceeded"):
+            assert "rate_limited" == answer(exitCode=1, body=text)["class"]
 
 
 class TestPacks:

@@ -47,6 +47,29 @@ const TEXTS: [&[u8]; 11] = [
     b"raw",
 ];
 
+/// Members whose lists and objects tell of the error; others may quote what was sent.
+const PARTS: [&[u8]; 19] = [
+    b"error",
+    b"errors",
+    b"Error",
+    b"Errors",
+    b"message",
+    b"detail",
+    b"details",
+    b"innererror",
+    b"innerError",
+    b"inner_error",
+    b"cause",
+    b"causes",
+    b"fault",
+    b"violations",
+    b"fieldViolations",
+    b"metadata",
+    b"exception",
+    b"response",
+    b"raw",
+];
+
 /// A wait that a body names, as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
@@ -236,6 +259,7 @@ impl Reader {
         let (text, is_number) = match value.view()? {
             View::String(text) => (display(text.as_bytes()).into_owned(), false),
             View::Number(number) => (number.text(), true),
+            View::Array | View::Object if !PARTS.contains(&name) => return Ok(()),
             View::Array | View::Object => return self.member(value, name, depth - 1),
             _ => return Ok(()),
         };

@@ -217,8 +217,8 @@ def _headers(draw: st.DrawFn) -> dict[str, str]:
 def _commands() -> st.SearchStrategy[str]:
     known = st.sampled_from([*_names("commands"), *_all("commands"), "nope", "git"])
     line = ("{}", "/usr/bin/{} run", "sudo {} x", "A=b env {}", "python3 -m {} -q", "C:\\x\\{}.exe")
-    line = (*line, "timeout 60 {}", "env -u A {}", "uv run {}", "sudo -E {}", "a; {}", "{} 'a;b'")
-    return st.builds(lambda form, name: form.format(name), st.sampled_from((*line, " ")), known)
+    more = (*line, "timeout 60 {}", "env -u A {}", "uv run {}", "sudo -E {}", "a; {}", "{} 'a;b'")
+    return st.builds(lambda form, name: form.format(name), st.sampled_from((*more, " ")), known)
 
 
 @st.composite

@@ -18,6 +18,11 @@ TEXT_KEYS = (
     *("msg", "description", "raw", "error"),
 )
 STATUS_KEYS = ("code", "status", "statusCode")
+PART_KEYS = (
+    *("error", "errors", "Error", "Errors", "message", "detail", "details", "innererror"),
+    *("innerError", "inner_error", "cause", "causes", "fault", "violations", "fieldViolations"),
+    *("metadata", "exception", "response", "raw"),
+)
 MAX_DEPTH, MAX_NODES = 6, 256
 
 Json = Mapping[str, Any]
@@ -131,6 +136,8 @@ def members(objects: list[Any]) -> list[tuple[str, Any]]:
                 return
             nodes += 1
             if isinstance(member, dict | list):
+                if isinstance(value, dict) and name not in PART_KEYS:
+                    continue
                 walk(member, name, depth + 1)
             elif isinstance(value, dict):
                 found.append((name, member))

@@ -132,7 +132,7 @@ def test_error_objects() -> None:
     [
         ({"headers": {"Retry-After": "soon", "retry-after-ms": "1.2"}}, 2),
         ({"headers": {"Retry-After": "5"}, "retryAfter": "soon"}, 5_000),
-        ({"body": {"error": {"x": [{"retryDelay": "0.0001s"}]}}}, 1),
+        ({"body": {"error": {"details": [{"retryDelay": "0.0001s"}]}}}, 1),
         ({"body": {"retry_after": "64.57"}}, 64_570),
         ({"body": {"retry_after": -1, "retryAfterMs": 7.5}}, 8),
         ({"body": {"resets_at": 10.0001}, "now": 5_000}, 5_001),

@@ -2,7 +2,7 @@
 //! they have in common are the names of their members.
 
 use super::packs::TEXT_CHARACTERS;
-use super::tables;
+use super::{stream, tables};
 use crate::value::json::Document;
 use crate::value::text::display;
 use crate::value::{MemberName, Node, Read, Step, Text, View};
@@ -44,6 +44,29 @@ const TEXTS: [&[u8]; 11] = [
     b"errorMessage",
     b"msg",
     b"description",
+    b"raw",
+];
+
+/// Members whose lists and objects tell of the error; others may quote what was sent.
+const PARTS: [&[u8]; 19] = [
+    b"error",
+    b"errors",
+    b"Error",
+    b"Errors",
+    b"message",
+    b"detail",
+    b"details",
+    b"innererror",
+    b"innerError",
+    b"inner_error",
+    b"cause",
+    b"causes",
+    b"fault",
+    b"violations",
+    b"fieldViolations",
+    b"metadata",
+    b"exception",
+    b"response",
     b"raw",
 ];
 
@@ -98,16 +121,18 @@ impl Evidence {
         Ok(reader.found)
     }
 
-    /// Reads a text: as JSON, as an event stream, as XML, or as words.
+    /// Reads a text: as JSON, as a stream, as XML, or as words.
     pub fn of_text(text: &str, success: bool) -> Self {
         let trimmed = text.trim_start_matches(['\u{FEFF}', ' ', '\t', '\r', '\n']);
         let is_short = trimmed.len() <= BODY_BYTES;
-        if is_short && trimmed.starts_with(['{', '[']) {
-            if let Some(found) = of_json(trimmed, success) {
-                return found;
-            }
-        } else if is_short && (trimmed.starts_with("data:") || trimmed.starts_with("event:")) {
-            return of_events(trimmed);
+        if is_short
+            && trimmed.starts_with(['{', '['])
+            && let Some(found) = of_json(trimmed, success)
+        {
+            return found;
+        }
+        if is_short && let Some(found) = stream::error_in(trimmed) {
+            return found;
         }
         let is_error = is_error_document(trimmed);
         if trimmed.is_empty() || (success && !is_error) {
@@ -126,20 +151,13 @@ fn of_json(text: &str, success: bool) -> Option<Evidence> {
     Evidence::of_value(&document.root(), success).ok()
 }
 
-/// The first error object of a stream of server-sent events; what else it holds is an answer.
-fn of_events(text: &str) -> Evidence {
-    text.lines()
-        .filter_map(|line| line.strip_prefix("data:"))
-        .filter_map(|data| of_json(data.trim_start(), true))
-        .find(|found| found.is_error)
-        .unwrap_or_default()
-}
-
 /// Whether the root of an XML document is an error: some services send one under a status of 200.
 fn is_error_document(text: &str) -> bool {
     let prolog = text.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>"));
     let root = prolog.map_or(text, |(_, rest)| rest.trim_start());
-    root.starts_with("<Error>") || root.starts_with("<ErrorResponse")
+    let after = |name: &str| root.strip_prefix(name);
+    let rest = after("<ErrorResponse").or_else(|| after("<Error"));
+    rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\t', '\r', '\n']))
 }
 
 /// The texts of the XML elements of that name.
@@ -168,7 +186,10 @@ impl Reader {
             View::Object => self.answer(root, success),
             View::Array => root
                 .any_item(&mut |item| {
-                    if matches!(item.view()?, View::Object) {
+                    // A list of events or messages is no error for what one of them is called.
+                    if matches!(item.view()?, View::Object)
+                        && !(success && error_of(&item)?.is_empty())
+                    {
                         self.answer(&item, success)?;
                     }
                     self.nodes += 1;
@@ -238,6 +259,7 @@ impl Reader {
         let (text, is_number) = match value.view()? {
             View::String(text) => (display(text.as_bytes()).into_owned(), false),
             View::Number(number) => (number.text(), true),
+            View::Array | View::Object if !PARTS.contains(&name) => return Ok(()),
             View::Array | View::Object => return self.member(value, name, depth - 1),
             _ => return Ok(()),
         };
@@ -286,7 +308,7 @@ fn hint(name: &[u8], text: &str) -> Option<Hint> {
     })
 }
 
-/// The error object of an answer: under `error`, or in a response that failed.
+/// The error objects of an answer: under `error`, in a response that failed, in its choices.
 fn error_of<N: Node>(root: &N) -> Read<Vec<N>> {
     let mut found = Vec::new();
     found.extend(child(root, "error")?);
@@ -294,6 +316,16 @@ fn error_of<N: Node>(root: &N) -> Read<Vec<N>> {
         && let Some(response) = child(root, "response")?
     {
         found.extend(child(&response, "error")?);
+    }
+    if let Some(choices) = child(root, "choices")?
+        && matches!(choices.view()?, View::Array)
+    {
+        choices.any_item(&mut |choice| {
+            if matches!(choice.view()?, View::Object) {
+                found.extend(child(&choice, "error")?);
+            }
+            Ok(found.len() >= NODES)
+        })?;
     }
     only_objects(found)
 }
@@ -326,12 +358,11 @@ fn is_marked<N: Node>(root: &N) -> Read<bool> {
     if child(root, "__type")?.is_some() {
         return Ok(true);
     }
-    if let Some(error) = child(root, "error")?
-        && matches!(error.view()?, View::String(text) if !text.as_bytes().is_empty())
-    {
+    if says_failed(root)? && is_words(child(root, "error")?.as_ref())? {
         return Ok(true);
     }
-    if let Some(errors) = child(root, "errors")?
+    if says_failed(root)?
+        && let Some(errors) = child(root, "errors")?
         && matches!(errors.view()?, View::Array)
         && errors.any_item(&mut |item| Ok(matches!(item.view()?, View::String(_))))?
     {
@@ -340,6 +371,25 @@ fn is_marked<N: Node>(root: &N) -> Read<bool> {
     Ok(has_word(root, "type", "error")?
         || has_word(root, "object", "error")?
         || has_word(root, "kind", "Status")? && has_word(root, "status", "Failure")?)
+}
+
+/// Whether words under `error` or `errors` are those of a failure: they may be a field's own.
+fn says_failed<N: Node>(root: &N) -> Read<bool> {
+    for name in ["ok", "success"] {
+        if let Some(member) = child(root, name)?
+            && matches!(member.view()?, View::Boolean(false))
+        {
+            return Ok(true);
+        }
+    }
+    is_words(child(root, "error_description")?.as_ref())
+}
+
+fn is_words<N: Node>(member: Option<&N>) -> Read<bool> {
+    Ok(match member {
+        Some(member) => matches!(member.view()?, View::String(text) if !text.as_bytes().is_empty()),
+        None => false,
+    })
 }
 
 fn has_word<N: Node>(root: &N, name: &str, word: &str) -> Read<bool> {

@@ -8,6 +8,7 @@ mod phrases;
 mod program;
 mod rule;
 mod signals;
+mod stream;
 mod tables;
 mod verdict;
 mod waits;

@@ -142,7 +142,7 @@ impl Packs {
         if asked.is_empty() {
             return None;
         }
-        let texts: Vec<&str> = signals.texts().map(|text| head(text, TEXT_CHARACTERS)).collect();
+        let texts: Vec<&str> = signals.texts().flat_map(ends).collect();
         let codes = signals.codes().collect();
         let mut hits = vec![false; self.phrases.len()];
         for text in &texts {
@@ -152,9 +152,10 @@ impl Packs {
         let is_heard = asked.iter().any(|(pack, _)| pack.hears_stdout);
         let with_stdout = more.stdout.filter(|_| is_heard).map(|stdout| {
             let mut evidence = evidence.clone();
-            let stdout = head(stdout, TEXT_CHARACTERS);
-            self.hit(stdout, &mut evidence.hits);
-            evidence.texts.push(stdout);
+            for end in ends(stdout) {
+                self.hit(end, &mut evidence.hits);
+                evidence.texts.push(end);
+            }
             evidence
         });
         asked.iter().find_map(|(pack, by_name)| {
@@ -211,6 +212,15 @@ impl Packs {
 
 fn is_among(name: &str, known: &[Box<str>]) -> bool {
     known.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Both ends of a text, or the whole of one that is not long: a long output ends with its error.
+fn ends(text: &str) -> impl Iterator<Item = &str> {
+    let start = head(text, TEXT_CHARACTERS / 2);
+    let is_long = head(text, TEXT_CHARACTERS).len() < text.len();
+    let tail = || text.char_indices().rev().nth(TEXT_CHARACTERS / 2 - 1).map_or(0, |(at, _)| at);
+    let tail = if is_long { text.get(tail()..) } else { None };
+    [if is_long { start } else { text }].into_iter().chain(tail)
 }
 
 /// Whether two letters of a word do not meet there.

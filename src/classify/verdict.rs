@@ -140,7 +140,8 @@ impl<'a> Found<'a> {
         let named = waits::named(signals, outcome.class);
         let is_named = named != RetryAfter::default();
         let outranks = self.source == Source::Custom || !is_named;
-        let wait = RetryAfter { wait: self.wait_ms.filter(|_| outranks).or(named.wait), ..named };
+        let own = self.wait_ms.filter(|_| outranks);
+        let wait = own.map_or(named, |wait| RetryAfter { wait: Some(wait), until: None });
         let passes = matches!(
             outcome.class,
             Class::Transient
@@ -155,7 +156,10 @@ impl<'a> Found<'a> {
         if outcome.action == Action::RetryAfter && wait == RetryAfter::default() {
             outcome.action = Action::Backoff;
         }
-        let too_long = signals.max_wait_ms.zip(wait.wait).is_some_and(|(most, wait)| wait > most);
+        // A date without a present is a wait of any length.
+        let too_long = signals
+            .max_wait_ms
+            .is_some_and(|most| wait.wait.map_or(wait.until.is_some(), |wait| wait > most));
         if (signals.exhausted || too_long) && outcome.action.tries_again() {
             outcome.action = Action::Escalate;
         }

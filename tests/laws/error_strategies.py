@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from laws import time_strategies as ts
 from laws.pattern_strategies import patterns, subjects
 
-from oracle.error_packs import CODE_KEYS, TEXT_KEYS, load_packs
+from oracle.error_bodies import CODE_KEYS, TEXT_KEYS
+from oracle.error_packs import load_packs
 from oracle.errors import ACTIONS, CLASSES, tables
 
 Wire = dict[str, Any]
@@ -216,8 +217,8 @@ def _headers(draw: st.DrawFn) -> dict[str, str]:
 def _commands() -> st.SearchStrategy[str]:
     known = st.sampled_from([*_names("commands"), *_all("commands"), "nope", "git"])
     line = ("{}", "/usr/bin/{} run", "sudo {} x", "A=b env {}", "python3 -m {} -q", "C:\\x\\{}.exe")
-    line = (*line, "timeout 60 {}", "env -u A {}", "uv run {}", "sudo -E {}", "a; {}", "{} 'a;b'")
-    return st.builds(lambda form, name: form.format(name), st.sampled_from((*line, " ")), known)
+    more = (*line, "timeout 60 {}", "env -u A {}", "uv run {}", "sudo -E {}", "a; {}", "{} 'a;b'")
+    return st.builds(lambda form, name: form.format(name), st.sampled_from((*more, " ")), known)
 
 
 @st.composite

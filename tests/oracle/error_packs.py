@@ -5,16 +5,27 @@ hold any words.
 """
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import patterns
+from .error_bodies import (
+    TEXT_KEYS,
+    code_of,
+    contents,
+    error_objects,
+    is_error_document,
+    is_error_status,
+    is_text,
+    members,
+    parsed,
+    short_name,
+    stream_errors,
+)
 from .error_program import program
-from .number_text import number_text
-from .values import exact, is_finite_number, is_whole
+from .values import is_finite_number
 
 PACKS = Path(__file__).parents[2] / "src" / "classify" / "packs"
 ORDER = (
@@ -23,17 +34,8 @@ ORDER = (
 )
 SHELL = "shell"
 FIELDS = ("provider", "body", "headers", "command", "errno", "stdout")
-CODE_KEYS = (
-    *("code", "type", "status", "reason", "__type", "Code", "quotaId", "error_code"),
-    *("errorCode", "errorType", "sqlstate"),
-)
-TEXT_KEYS = (
-    *("message", "Message", "detail", "details", "title", "error_description", "errorMessage"),
-    *("msg", "description", "raw", "error"),
-)
-STATUS_KEYS = ("code", "status", "statusCode")
 CODE_HEADERS = ("x-amzn-errortype", "x-ms-error-code", "x-amz-error-code")
-MAX_DEPTH, MAX_NODES, MAX_CHARACTERS = 6, 256, 64_000
+MAX_CHARACTERS = 64_000
 WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 CAPITALS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
@@ -69,9 +71,9 @@ def evidence(signals: Json) -> Evidence:
     status: int | None = signals.get("status")
     good = signals.get("exitCode") == 0 if status is None else 200 <= status < 300
     body = parsed(signals.get("body"))
-    body = first_event(body) if isinstance(body, str) else body
-    plain = isinstance(body, str)
-    objects = [] if plain else error_objects(body, good=good)
+    streamed = stream_errors(body) if isinstance(body, str) else []
+    plain = isinstance(body, str) and not streamed
+    objects = streamed or ([] if plain else error_objects(body, good=good))
     fields = members(objects)
     headers = read_headers(signals.get("headers"))
     body_codes = [code for name, value in fields for code in code_of(name, value)]
@@ -97,132 +99,6 @@ def evidence(signals: Json) -> Evidence:
         succeeded=good and not contradicted,
         status=status,
     )
-
-
-def parsed(body: Any) -> Any:
-    """Read a text that is a JSON object or array; any other text stays one."""
-    if not isinstance(body, str):
-        return body
-    try:
-        value = json.loads(body, parse_constant=refuse)
-    except (ValueError, RecursionError):
-        return body
-    return value if isinstance(value, dict | list) else body
-
-
-def first_event(text: str) -> Any:
-    """Of a stream of events, give the first one that is an error; of other text, the text."""
-    stream = text.lstrip("\ufeff \t\r\n")
-    if not stream.startswith(("data:", "event:")):
-        return text
-    lines = re.split("\r?\n", stream)
-    events = [parsed(line[5:].lstrip()) for line in lines if line.startswith("data:")]
-    return next((event for event in events if error_objects(event, good=True)), {})
-
-
-def refuse(word: str) -> None:
-    """NaN and the infinities are no JSON."""
-    raise ValueError(word)
-
-
-def error_objects(body: Any, *, good: bool) -> list[Any]:
-    """Give the error objects of a body; after a success it has to be marked as one."""
-    if isinstance(body, list):
-        entries = [entry for entry in body if isinstance(entry, dict)]
-        return [found for entry in entries for found in error_objects(entry, good=good)]
-    if not isinstance(body, dict):
-        return []
-    own = [body.get("error")]
-    if body.get("type") == "response.failed" and isinstance(body.get("response"), dict):
-        own.append(body["response"].get("error"))
-    found = filled(own)
-    if found:
-        return found
-    if not good or is_marked(body):
-        return [body]
-    errors = body.get("errors")
-    return filled(errors) if isinstance(errors, list) else []
-
-
-def filled(parts: list[Any]) -> list[Any]:
-    """Give those that are objects with something in them."""
-    return [part for part in parts if isinstance(part, dict) and part]
-
-
-def is_marked(body: Json) -> bool:
-    """Tell whether an object says of itself that it is an error."""
-    failed = body.get("kind") == "Status" and body.get("status") == "Failure"
-    named = "__type" in body or "error" in (body.get("type"), body.get("object"))
-    errors = body.get("errors")
-    listed = isinstance(errors, list) and any(isinstance(entry, str) for entry in errors)
-    return failed or named or listed or is_text(body.get("error"))
-
-
-def is_error_document(text: str) -> bool:
-    """Tell whether the root of an XML document is an error."""
-    text = text.lstrip("\ufeff \t\r\n")
-    if text.startswith("<?xml") and "?>" in text:
-        text = text.partition("?>")[2].lstrip()
-    return text.startswith(("<Error>", "<ErrorResponse"))
-
-
-def members(objects: list[Any]) -> list[tuple[str, Any]]:
-    """Give the named members of objects, outer before inner, as they stand."""
-    found: list[tuple[str, Any]] = []
-    nodes = 0
-
-    def walk(value: Any, under: str, depth: int) -> None:
-        nonlocal nodes
-        if depth > MAX_DEPTH:
-            return
-        inner = value.items() if isinstance(value, dict) else [("", item) for item in value]
-        for name, member in inner:
-            if nodes == MAX_NODES:
-                return
-            nodes += 1
-            if isinstance(member, dict | list):
-                walk(member, name, depth + 1)
-            elif isinstance(value, dict):
-                found.append((name, member))
-                if name in TEXT_KEYS and is_text(member) and member[0] == "{":
-                    passed_on = parsed(member)
-                    walk({} if isinstance(passed_on, str) else passed_on, "", depth + 1)
-            elif under in (*TEXT_KEYS, "errors") and is_text(member):
-                found.append(("message", member))
-
-    for value in objects:
-        walk(value, "", 1)
-    return found
-
-
-def code_of(name: str, value: Any) -> Iterator[str]:
-    """Give the code that a member holds, if any."""
-    if is_text(value) and (name in CODE_KEYS or name == "error"):
-        yield short_name(value) if name == "__type" else value
-    elif is_finite_number(value) and is_whole(exact(value)) and name in CODE_KEYS:
-        yield str(int(exact(value)))
-
-
-def is_text(value: Any) -> bool:
-    """Tell whether this is a text that is not empty."""
-    return isinstance(value, str) and value != ""
-
-
-def is_error_status(name: str, value: Any) -> bool:
-    """Tell whether a member is the status of an error: a number, or three digits."""
-    text = number_text(value) if is_finite_number(value) else value
-    is_one = isinstance(text, str) and re.fullmatch("[45][0-9][0-9]", text) is not None
-    return name in STATUS_KEYS and is_one
-
-
-def short_name(code: str) -> str:
-    """`a.b#Name` is `Name`."""
-    return code.rpartition("#")[2]
-
-
-def contents(text: str, tag: str) -> list[str]:
-    """Give what stands between tags of XML."""
-    return [inner for inner in re.findall(f"<{tag}>([^<]*)</{tag}>", text) if inner]
 
 
 def read_headers(headers: Any) -> dict[str, str]:
@@ -291,7 +167,7 @@ def rule_holds(rule: Json, signals: Json, known: Evidence, *, by_name: bool) -> 
     narrow = set(rule) & {"codes", "phrases", "matches", "headers", "commands"}
     if not by_name and (rule.get("named") or not narrow):
         return False
-    texts = [text[:MAX_CHARACTERS] for text in known.texts]
+    texts = [end for text in known.texts for end in ends(text)]
     command = signals.get("command")
     answers: dict[str, Callable[[Any], bool]] = {
         "status": lambda wanted: known.status in wanted,
@@ -311,6 +187,12 @@ def rule_holds(rule: Json, signals: Json, known: Evidence, *, by_name: bool) -> 
         ),
     }
     return all(holds(rule[name]) for name, holds in answers.items() if name in rule)
+
+
+def ends(text: str) -> list[str]:
+    """Give both ends of a long text, or the whole of another."""
+    half = MAX_CHARACTERS // 2
+    return [text] if len(text) <= MAX_CHARACTERS else [text[:half], text[-half:]]
 
 
 def says(text: str, phrase: str) -> bool:

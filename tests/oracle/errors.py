@@ -75,14 +75,14 @@ def finish(found: Found, signals: Json, known: Evidence) -> dict[str, object]:
     server = named_wait(signals, known)
     if not server.known and found.error_class == "rate_limited":
         server = reset_wait(signals, known)
-    wait_ms, action = total_wait(found, server), found.action
+    wait, action = total_wait(found, server), found.action
     if action == "retry" and found.error_class in PASSING and server.known:
         action = "retry_after"
-    if action == "retry_after" and wait_ms is None and not server.known:
+    if action == "retry_after" and not wait.known:
         action = "backoff"
     attempt, most, longest = (signals.get(x) for x in ("attempt", "maxAttempts", "maxWaitMs"))
     exhausted = attempt is not None and most is not None and attempt >= most
-    too_long = longest is not None and wait_ms is not None and wait_ms > longest
+    too_long = longest is not None and wait.known and (wait.ms is None or wait.ms > longest)
     if action in RETRIES and (exhausted or too_long):
         action = "escalate"
     texts = known.body_texts
@@ -91,8 +91,8 @@ def finish(found: Found, signals: Json, known: Evidence) -> dict[str, object]:
         "class": found.error_class,
         "action": action,
         "retryable": action in RETRIES,
-        "waitMs": wait_ms,
-        "retryAt": shown(server),
+        "waitMs": wait.ms,
+        "retryAt": shown(wait),
         "matched": found.matched,
         "source": found.source,
         "exhausted": exhausted,
@@ -100,11 +100,11 @@ def finish(found: Found, signals: Json, known: Evidence) -> dict[str, object]:
     }
 
 
-def total_wait(found: Found, server: Wait) -> int | None:
+def total_wait(found: Found, server: Wait) -> Wait:
     """A caller's wait outranks the server's; a pack's stands in where there is none."""
     if found.wait_ms is None or (found.source == "pack" and server.known):
-        return server.ms
-    return found.wait_ms
+        return server
+    return Wait(found.wait_ms)
 
 
 def check_signals(signals: Json) -> None:

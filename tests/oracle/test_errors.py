@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from . import error_packs
-from .error_packs import error_objects, evidence, program, says
+from .error_bodies import error_objects
+from .error_packs import evidence, says
+from .error_program import program
 from .error_waits import duration, named_wait, reset_wait
 from .errors import classify
 
@@ -98,7 +100,7 @@ def test_the_server_outranks_a_pack_and_a_caller_the_server() -> None:
     ],
 )
 def test_the_program_of_a_command(command: str, name: str | None) -> None:
-    assert name == program(command)
+    assert name == program(command, None)
 
 
 def test_phrases_stand_alone() -> None:
@@ -112,10 +114,12 @@ def test_phrases_stand_alone() -> None:
 def test_error_objects() -> None:
     assert [{"a": 1}] == error_objects({"error": {"a": 1}, "code": "x"}, good=True)
     assert [{"a": 1}] == error_objects({"errors": [{"a": 1}, {}]}, good=True)
-    mixed = {"errors": [{"a": 1}, "x"]}
-    assert [mixed] == error_objects(mixed, good=True)
+    mixed: Wire = {"errors": [{"a": 1}, "x"]}
+    assert [{"a": 1}] == error_objects(mixed, good=True)
+    assert [mixed | {"ok": False}] == error_objects(mixed | {"ok": False}, good=True)
     assert [] == error_objects({"error": None, "code": "x"}, good=True)
-    body = {"error": "x", "code": "y"}
+    assert [] == error_objects({"error": "x", "code": "y"}, good=True)
+    body = {"error": "x", "error_description": "y"}
     assert [body] == error_objects(body, good=True)
     deep: Wire = {"code": "in"}
     for _ in range(6):
@@ -128,7 +132,7 @@ def test_error_objects() -> None:
     [
         ({"headers": {"Retry-After": "soon", "retry-after-ms": "1.2"}}, 2),
         ({"headers": {"Retry-After": "5"}, "retryAfter": "soon"}, 5_000),
-        ({"body": {"error": {"x": [{"retryDelay": "0.0001s"}]}}}, 1),
+        ({"body": {"error": {"details": [{"retryDelay": "0.0001s"}]}}}, 1),
         ({"body": {"retry_after": "64.57"}}, 64_570),
         ({"body": {"retry_after": -1, "retryAfterMs": 7.5}}, 8),
         ({"body": {"resets_at": 10.0001}, "now": 5_000}, 5_001),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from interlock import ErrorClassify
 from oracle import classify as reference
+from oracle.error_bodies import PART_KEYS
 from oracle.error_packs import load_packs
 
 CLASSIFIER = ErrorClassify()
@@ -31,13 +33,85 @@ UNCLEAR = (
 
 def answer(**signals: Any) -> dict[str, object]:
     """The answer, which the reference gives too."""
-    found = CLASSIFIER.classify_data(signals).to_dict()
+    found: dict[str, Any] = dict(CLASSIFIER.classify_data(signals).to_dict())
     assert reference(signals) == found
     return found
 
 
 def matched(**signals: Any) -> object:
     return answer(**signals)["matched"]
+
+
+ERROR = {"error": {"code": 429, "message": "Rate limit exceeded"}}
+LINE = json.dumps(ERROR)
+CHUNK = json.dumps({"choices": [{"delta": {"content": "rate limit exceeded"}}]})
+BROKEN = [
+    f"data: {CHUNK}\n\ndata: {LINE}\n\n",
+    f": hello\n\ndata: {LINE}\n\n",
+    f"id: 1\r\nevent: error\r\ndata: {LINE}\r\n\r\n",
+    f"retry: 10\ndata:{LINE}",
+    "data: {\ndata: " + LINE[1:] + "\n\n",
+    f"data: {CHUNK}\ndata: {LINE}\n",
+    f"{CHUNK}\n\n{LINE}\n",
+    f"{CHUNK}\n{CHUNK}\nnoise\n{LINE}",
+    {"choices": [{"index": 0, "error": {"code": 429, "message": "x"}}]},
+    [1, ERROR],
+    {"ok": False, "error": "RESOURCE_EXHAUSTED"},
+    {"success": False, "errors": ["rate limit exceeded"]},
+    {"error": "slow_down", "error_description": "rate limit exceeded"},
+    {"type": "error", "message": "rate limit exceeded"},
+    '<Error xmlns="x"><Code>SlowDown</Code></Error>',
+    '<?xml version="1.0"?>\n<ErrorResponse\nxmlns="x"><Error><Code>SlowDown</Code></Error>',
+]
+ORDINARY = [
+    {"valid": False, "errors": ["rate limit must be a number"]},
+    {"error": "none"},
+    {"error": "rate limit exceeded", "ok": True},
+    [{"type": "error", "message": "rate limit exceeded"}],
+    [{"ok": False, "error": "rate limit exceeded"}],
+    {"choices": [{"error": None}, {"error": {}}, 1, {"text": "rate limit exceeded"}]},
+    {"choices": {"error": {"code": 429}}},
+    f"data: {CHUNK}\n\ndata: [DONE]\n\n",
+    f"{CHUNK}\n{CHUNK}\n",
+    f"{CHUNK}\nrate limit exceeded\n{LINE}",
+    "<Errors><Code>SlowDown</Code></Errors>",
+    "id: rate limit exceeded",
+]
+
+
+class TestBodies:
+    @pytest.mark.parametrize("body", BROKEN, ids=repr)
+    @pytest.mark.parametrize("success", [{"status": 200}, {"exitCode": 0}], ids=repr)
+    def test_an_error_contradicts_a_success(self, body: object, success: dict[str, Any]) -> None:
+        assert "rate_limited" == answer(**success, body=body)["class"]
+        assert "rate_limited" == answer(status=429, body=body)["class"]
+
+    @pytest.mark.parametrize("body", ORDINARY, ids=repr)
+    def test_an_ordinary_answer_is_none(self, body: object) -> None:
+        assert "status:2xx" == matched(status=200, body=body)
+        assert "exit:0" == matched(exitCode=0, body=body)
+
+    @pytest.mark.parametrize(
+        "name", ["input", "param", "items", "data", "request", "ctx", "parameters", "content"]
+    )
+    def test_what_is_quoted_does_not_decide(self, name: str) -> None:
+        quoted = {"code": "insufficient_quota", "message": "rate limit", "status": 429}
+        for given in (quoted, [quoted], {"error": quoted}):
+            for body in ({"error": {"code": "x", name: given}}, {"detail": [{name: given}]}):
+                assert "status:422" == matched(status=422, body=body)
+
+    @pytest.mark.parametrize("name", PART_KEYS)
+    def test_what_tells_of_the_error_is_read(self, name: str) -> None:
+        told = {"code": "insufficient_quota"}
+        for given in (told, [told], [[told]]):
+            body = {"error": {"code": "x", name: given}}
+            assert "openai/insufficient_quota" == matched(status=429, body=body)
+
+    def test_under_a_failure_they_are_read(self) -> None:
+        for body in ({"error": "rate limit exceeded"}, [{"message": "rate limit exceeded"}]):
+            assert "rate_limited" == answer(exitCode=1, body=body)["class"]
+        for text in (f"data: {LINE}", f"{CHUNK}\n{LINE}", "data: rate limit exceeded"):
+            assert "rate_limited" == answer(exitCode=1, body=text)["class"]
 
 
 class TestPacks:
@@ -66,7 +140,8 @@ class TestPacks:
         full = {"message": "write: no space left on device"}
         for signals in ({"command": "podman build ."}, {"provider": "DockerHub"}):
             assert "docker/disk_full" == matched(**full, **signals)
-        for other in ({"command": "ls"}, {"headers": {}}, {"provider": "nobody"}):
+        others: list[dict[str, Any]] = [{"command": "ls"}, {"headers": {}}, {"provider": "nobody"}]
+        for other in others:
             assert "docker/disk_full" != matched(**full, **other)
 
     @pytest.mark.parametrize("form", COMPOUND)
@@ -95,3 +170,42 @@ class TestPacks:
             for rule in pack["rules"]:
                 assert not programs or sorted(rule.get("commands", ())) != programs
                 assert rule.get("named", True) is True
+
+
+DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
+
+
+class TestWaits:
+    def test_a_wait_of_a_rule_stands_alone(self) -> None:
+        rule = {"id": "a", "status": 503, "class": "transient", "action": "retry", "waitMs": 5}
+        for now in ({}, {"now": 0}):
+            signals = {"status": 503, "retryAfter": DATE, "rules": [rule], **now}
+            expected = reference(signals)
+            del signals["rules"]
+            found = ErrorClassify([rule]).classify_data(signals).to_dict()
+            assert expected == found
+            assert (5, None, "retry_after") == (
+                found["waitMs"],
+                found["retryAt"],
+                found["action"],
+            )
+
+    def test_a_date_without_a_present_is_no_wait_that_may_be(self) -> None:
+        found = answer(status=503, retryAfter=DATE, maxWaitMs=10**9)
+        assert ("escalate", None) == (found["action"], found["waitMs"])
+        assert found["retryAt"] is not None
+        assert "retry_after" == answer(status=503, retryAfter=DATE)["action"]
+        now = {"now": "2026-10-21T07:27:59Z"}
+        assert (
+            "retry_after" == answer(status=503, retryAfter=DATE, maxWaitMs=1_000, **now)["action"]
+        )
+        assert "escalate" == answer(status=503, retryAfter=DATE, maxWaitMs=999, **now)["action"]
+        assert "fail" == answer(status=404, retryAfter=DATE, maxWaitMs=1)["action"]
+
+
+def test_a_long_output_ends_with_its_error() -> None:
+    text = "progress\n" * 10_000 + "fatal: unable to access: Could not resolve host: example.test\n"
+    found = ErrorClassify().classify_data(
+        {"command": "git fetch", "exitCode": 128, "message": text}
+    )
+    assert (found.error_class, found.source) == ("transient", "pack")

@@ -490,7 +490,7 @@ BOTOCORE: dict[str, tuple[Run, str]] = {
     ),
     "s3: an answer to HEAD has no body": (
         aws_answered("s3", "head_object", 404, "", **OBJECT),
-        "not_found/fail status:404",
+        "not_found/fail aws/client_error_not_found",
     ),
     "s3: an error under the status 200": (
         aws_answered(
@@ -537,7 +537,7 @@ BOTOCORE: dict[str, tuple[Run, str]] = {
     ),
     "sqs: 503 with a page": (
         aws_answered("sqs", "list_queues", 503, "<html>no</html>"),
-        "unavailable/backoff status:503",
+        "unavailable/backoff aws/client_error_unavailable",
     ),
     "sts: stubbed": (aws_stubbed, "auth/reauth aws/ExpiredToken"),
     "sqs: refused": (with_nobody(aws_called), REFUSED),

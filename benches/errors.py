@@ -103,6 +103,9 @@ def by_hand() -> Callable[[Record], Answer]:  # noqa: C901 (as one writes it for
             action = "retry_after"
         if action == "retry_after" and wait is None:
             action = "backoff"
+        attempt, most = record.get("attempt"), record.get("maxAttempts")
+        if attempt is not None and most is not None and attempt >= most and action in RETRIES:
+            action = "escalate"
         return kind, action, action in RETRIES, wait, matched, source
 
     return classify

@@ -12,7 +12,14 @@ from interlock.errors import ConfigError, InputInvalid, Problem
 if TYPE_CHECKING:
     from interlock.typing import JSON, Instant
 
-__all__ = ["FURTHEST", "RetryAfter", "parse_retry_after", "read_instant", "written"]
+__all__ = [
+    "FURTHEST",
+    "RetryAfter",
+    "header_text",
+    "parse_retry_after",
+    "read_instant",
+    "written",
+]
 
 FURTHEST = 8_640_000_000_000_000
 """The most milliseconds from 1970, either way (ECMA-262, time values)."""
@@ -94,11 +101,11 @@ def parse_retry_after(raw: object, now: Instant | None = None) -> RetryAfter:
         moment, problems = read_instant(now, "now")
         if problems:
             raise InputInvalid(problems)
-    wait, until = _core.retry_after(_header(raw), moment)
+    wait, until = _core.retry_after(header_text(raw), moment)
     return RetryAfter(wait, None if until is None else _core.format_instant(until))
 
 
-def _header(raw: object) -> str:
+def header_text(raw: object) -> str:
     """Give a header as text: a whole number in its digits, nothing for what no header holds."""
     if isinstance(raw, (int, float)) and not isinstance(raw, bool):
         whole = 0 <= raw <= FURTHEST and raw == int(raw)

@@ -1,6 +1,8 @@
 //! What a body says of an error: its codes, its texts, its waits. Bodies come in many shapes; what
 //! they have in common are the names of their members.
 
+use super::packs::TEXT_CHARACTERS;
+use super::tables;
 use crate::value::json::Document;
 use crate::value::text::display;
 use crate::value::{MemberName, Node, Read, Step, Text, View};
@@ -8,7 +10,8 @@ use crate::value::{MemberName, Node, Read, Step, Text, View};
 /// Parts of a body that are looked at, and how deep.
 const NODES: usize = 256;
 const DEPTH: usize = 6;
-/// Bytes of a text that are read as JSON or lines of an event stream.
+/// Bytes of a body that are read as JSON or lines of an event stream, and of a text inside it.
+const BODY_BYTES: usize = 32 << 20;
 const TEXT_BYTES: usize = 1 << 20;
 
 /// Members that hold a code or the name of a kind.
@@ -98,7 +101,7 @@ impl Evidence {
     /// Reads a text: as JSON, as an event stream, as XML, or as words.
     pub fn of_text(text: &str, success: bool) -> Self {
         let trimmed = text.trim_start_matches(['\u{FEFF}', ' ', '\t', '\r', '\n']);
-        let is_short = trimmed.len() <= TEXT_BYTES;
+        let is_short = trimmed.len() <= BODY_BYTES;
         if is_short && trimmed.starts_with(['{', '[']) {
             if let Some(found) = of_json(trimmed, success) {
                 return found;
@@ -107,13 +110,13 @@ impl Evidence {
             return of_events(trimmed);
         }
         let is_error = is_error_document(trimmed);
-        if success && !is_error {
+        if trimmed.is_empty() || (success && !is_error) {
             // The text of an answer may hold any words.
             return Self::default();
         }
         let messages = elements(trimmed, "Message");
         let codes = elements(trimmed, "Code");
-        let texts = if messages.is_empty() { vec![text.into()] } else { messages };
+        let texts = if messages.is_empty() { vec![head(text).into()] } else { messages };
         Self { codes, texts, is_error, ..Self::default() }
     }
 }
@@ -144,9 +147,14 @@ fn elements(text: &str, name: &str) -> Vec<Box<str>> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let inside = |after: &str| {
         let (inside, _) = after.split_once(&close)?;
-        (!inside.is_empty() && !inside.contains('<')).then(|| Box::from(inside))
+        (!inside.is_empty() && !inside.contains('<')).then(|| Box::from(head(inside)))
     };
     text.split(&open).skip(1).take(NODES).filter_map(inside).collect()
+}
+
+/// The part of a text that is read.
+fn head(text: &str) -> &str {
+    tables::head(text, TEXT_CHARACTERS)
 }
 
 struct Reader {
@@ -239,11 +247,11 @@ impl Reader {
         {
             self.found.status.get_or_insert(status);
         }
-        self.found.hints.extend(hint(name, &text));
+        self.found.hints.extend(hint(name, head(&text)));
         if CODES.contains(&name) && !text.is_empty() && !(is_number && text.contains(['.', 'e'])) {
             // `com.example.service#ThrottlingException`: the name is what stands last.
             let code = if name == b"__type" { text.rsplit('#').next() } else { None };
-            self.found.codes.push(code.unwrap_or(&text).into());
+            self.found.codes.push(head(code.unwrap_or(&text)).into());
         }
         if TEXTS.contains(&name) && !is_number {
             self.text(&text);
@@ -260,7 +268,7 @@ impl Reader {
 
     fn text(&mut self, text: &str) {
         if !text.is_empty() {
-            self.found.texts.push(text.into());
+            self.found.texts.push(head(text).into());
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::value::Node;
 use crate::value::json::Document;
 
 /// Characters of a text that are read.
-const TEXT_CHARACTERS: usize = 64_000;
+pub(super) const TEXT_CHARACTERS: usize = 64_000;
 
 /// The files in the order in which they are asked.
 const FILES: [&str; 21] = [

@@ -1,5 +1,6 @@
-//! The error tables: data, read once, with one automaton for all message phrases.
+//! The error tables: data, read once, with one search for all message phrases.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -19,7 +20,8 @@ pub struct Tables {
     exit: BTreeMap<i64, Outcome>,
     signal: BTreeMap<Box<str>, Outcome>,
     exit_signals: BTreeMap<i64, Box<str>>,
-    code: BTreeMap<Box<str>, Outcome>,
+    /// By length, then by text: most look-ups are decided by numbers.
+    code: Vec<(Box<str>, Outcome)>,
     phrases: Vec<(Box<str>, Outcome)>,
     /// Answers positions in `phrases`.
     search: Phrases,
@@ -44,6 +46,8 @@ impl Tables {
         let signals = members(table("exit_signals").as_ref(), text_of);
         let phrases = phrases(table("message").as_ref());
         let search = Phrases::new(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
+        let mut code = outcomes("code");
+        code.sort_by(|(one, _), (other, _)| by_length(one, other));
         Self {
             status: numbers("status").collect(),
             exit: numbers("exit").collect(),
@@ -52,7 +56,7 @@ impl Tables {
                 .into_iter()
                 .filter_map(|(key, name)| Some((key.parse().ok()?, name)))
                 .collect(),
-            code: outcomes("code").into_iter().collect(),
+            code,
             phrases,
             search,
         }
@@ -94,8 +98,11 @@ impl Tables {
 
     /// An error code as it is written, then in upper case, with the code as the table has it.
     pub fn code(&self, code: &str) -> Option<(&str, Outcome)> {
-        let found = self.code.get_key_value(code);
-        let found = found.or_else(|| self.code.get_key_value(&*code.to_uppercase()));
+        let find = |wanted: &str| {
+            let place = self.code.binary_search_by(|(known, _)| by_length(known, wanted)).ok()?;
+            self.code.get(place)
+        };
+        let found = find(code).or_else(|| find(&code.to_uppercase()));
         found.map(|(code, outcome)| (&**code, *outcome))
     }
 
@@ -105,15 +112,18 @@ impl Tables {
     /// O(message), whatever the number of phrases.
     pub fn message(&self, message: &str) -> Option<(&str, Outcome)> {
         let head = head(message, MESSAGE_CHARACTERS);
-        // Only two letters outside ASCII have lower-case forms that begin with an ASCII one.
-        let lower = if head.is_ascii() || !head.contains(['\u{130}', '\u{212A}']) {
-            head.to_ascii_lowercase()
+        // Two letters outside ASCII have lower-case forms that begin with an ASCII one.
+        let first = if head.is_ascii() || !head.contains(['\u{130}', '\u{212A}']) {
+            self.search.first(head.as_bytes())
         } else {
-            head.to_lowercase()
-        };
-        let first = self.search.first(lower.as_bytes())?;
+            self.search.first(head.to_lowercase().as_bytes())
+        }?;
         self.phrases.get(first).map(|(phrase, outcome)| (&**phrase, *outcome))
     }
+}
+
+fn by_length(one: &str, other: &str) -> Ordering {
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
 /// As many characters of a text.

@@ -106,7 +106,7 @@ impl Classifier {
             max_wait_ms,
             more,
         );
-        Ok(row(&self.answer(ask)?))
+        Ok(row(&self.answer(ask, None)?))
     }
 
     /// The answers for a list of records. One that is not plain is read by `one`, which takes its
@@ -117,17 +117,14 @@ impl Classifier {
         one: &Bound<'_, PyAny>,
     ) -> PyResult<ErrorRows> {
         let mut answers = Vec::with_capacity(records.len());
+        let mut plain = Plain::default();
         for (place, record) in records.iter().enumerate() {
-            let plain = Plain::read(&record);
-            let answer = plain.as_ref().and_then(|plain| {
-                let answer = |signals: &Signals<'_>| {
-                    Answer::new(self.classifier.classify(signals), signals.exhausted, None)
-                };
-                plain.with(answer)
-            });
-            answers.push(match answer {
+            let answer = |signals: &Signals<'_>| {
+                Answer::new(self.classifier.classify(signals), signals.exhausted, None)
+            };
+            answers.push(match plain.with(&record, answer) {
                 Some(answer) => answer,
-                None => self.answer(one.call1((place,))?.extract()?)?,
+                None => self.answer(one.call1((place,))?.extract()?, Some(place))?,
             });
         }
         Ok(ErrorRows { answers })
@@ -175,7 +172,8 @@ impl Answer {
 }
 
 impl Classifier {
-    fn answer(&self, ask: Ask<'_>) -> PyResult<Answer> {
+    /// Answers; `place` is that of the record among many.
+    fn answer(&self, ask: Ask<'_>, place: Option<usize>) -> PyResult<Answer> {
         let (status, exit_code, signal, code, message, retry_after, now_ms, exhausted, most, more) =
             ask;
         let [signal, retry_after] =
@@ -206,7 +204,7 @@ impl Classifier {
             more.set_command(command);
         }
         if let Some(body) = &body {
-            more.body = read_body(body, is_success(status, exit_code))?;
+            more.body = read_body(body, is_success(status, exit_code), place)?;
         }
         let signals = Signals {
             status,
@@ -267,7 +265,7 @@ fn shown(text: &Bound<'_, PyString>) -> PyResult<String> {
     Ok(display(text_of(text)?.as_bytes()).into_owned())
 }
 
-fn read_body(body: &Bound<'_, PyAny>, success: bool) -> PyResult<Evidence> {
+fn read_body(body: &Bound<'_, PyAny>, success: bool, place: Option<usize>) -> PyResult<Evidence> {
     if let Ok(text) = body.cast::<PyString>() {
         return Ok(Evidence::of_text(&shown(text)?, success));
     }
@@ -276,7 +274,8 @@ fn read_body(body: &Bound<'_, PyAny>, success: bool) -> PyResult<Evidence> {
     }
     let read = with_node!(body, &[], |node| Evidence::of_value(&node, success));
     read.map_err(|fault| {
-        let problem = Problem::new(Code::WrongType, "body", None, fault.reason.clone());
+        let field = place.map_or("body".into(), |place| format!("records[{place}].body"));
+        let problem = Problem::new(Code::WrongType, field, None, fault.reason.clone());
         raised(body.py(), "ConfigError", &[problem])
     })
 }

@@ -4,6 +4,7 @@
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
+use smallvec::SmallVec;
 
 use super::classify::{Answer, Row, row};
 use crate::classify::{Action, Class, Said, Signals};
@@ -41,12 +42,17 @@ impl ErrorRows {
     }
 }
 
-/// A record of nothing but the plain signals, each of its own type.
+/// Reads records of nothing but the plain signals, each of its own type.
 #[derive(Default)]
 pub(super) struct Plain<'py> {
+    /// Names that were met, with the place of their field: records of one source share them.
+    names: SmallVec<[(Bound<'py, PyString>, usize); NAMES]>,
     numbers: [Option<i64>; 4],
     texts: [Option<Bound<'py, PyString>>; 4],
 }
+
+/// Names that are kept.
+const NAMES: usize = 16;
 
 /// The place of a field: first the numbers, then the texts.
 fn place(name: &str) -> Option<usize> {
@@ -64,13 +70,18 @@ fn place(name: &str) -> Option<usize> {
 }
 
 impl<'py> Plain<'py> {
-    /// Reads a record; `None` for whatever is not plain, which is read with every care elsewhere.
-    pub(super) fn read(record: &Bound<'py, PyAny>) -> Option<Self> {
-        let record = record.cast_exact::<PyDict>().ok()?;
-        let mut plain = Self::default();
+    /// Hands over the signals of a record; `None` for whatever is not plain, which is read with
+    /// every care elsewhere.
+    pub(super) fn with<T>(
+        &mut self,
+        record: &Bound<'py, PyAny>,
+        read: impl FnOnce(&Signals<'_>) -> T,
+    ) -> Option<T> {
+        self.numbers = [None; 4];
+        self.texts = [const { None }; 4];
         let mut seen = 0_u8;
-        for (name, value) in record {
-            let place = place(name.cast_exact::<PyString>().ok()?.to_str().ok()?)?;
+        for (name, value) in record.cast_exact::<PyDict>().ok()? {
+            let place = self.place(name)?;
             // A field in both spellings is not plain.
             if seen & (1 << place) != 0 {
                 return None;
@@ -79,24 +90,31 @@ impl<'py> Plain<'py> {
             if value.is_none() {
                 continue;
             }
-            match place.checked_sub(plain.numbers.len()) {
-                None => *plain.numbers.get_mut(place)? = Some(whole(&value)?),
-                Some(place) => *plain.texts.get_mut(place)? = Some(text(value)?),
+            match place.checked_sub(self.numbers.len()) {
+                None => *self.numbers.get_mut(place)? = Some(whole(&value)?),
+                Some(place) => *self.texts.get_mut(place)? = Some(text(value)?),
             }
         }
-        let [.., most] = plain.numbers;
-        most.is_none_or(|most| most >= 1).then_some(plain)
+        self.signals().map(|signals| read(&signals))
     }
 
-    /// Whether the attempts are spent.
-    fn is_exhausted(&self) -> bool {
-        let [.., attempt, most] = self.numbers;
-        attempt.zip(most).is_some_and(|(attempt, most)| attempt >= most)
+    fn place(&mut self, name: Bound<'py, PyAny>) -> Option<usize> {
+        if let Some((_, place)) = self.names.iter().find(|(known, _)| known.is(&name)) {
+            return Some(*place);
+        }
+        let name = name.cast_into_exact::<PyString>().ok()?;
+        let place = place(name.to_str().ok()?)?;
+        if self.names.len() < NAMES {
+            self.names.push((name, place));
+        }
+        Some(place)
     }
 
-    /// Hands over the signals.
-    pub(super) fn with<T>(&self, read: impl FnOnce(&Signals<'_>) -> T) -> Option<T> {
-        let [status, exit_code, ..] = self.numbers;
+    fn signals(&self) -> Option<Signals<'_>> {
+        let [status, exit_code, attempt, most] = self.numbers;
+        if most.is_some_and(|most| most < 1) {
+            return None;
+        }
         let mut texts = [None; 4];
         for (place, text) in texts.iter_mut().zip(&self.texts) {
             if let Some(text) = text {
@@ -104,19 +122,16 @@ impl<'py> Plain<'py> {
             }
         }
         let [signal, code, message, retry_after] = texts;
-        let exhausted = self.is_exhausted();
-        let (code, message) = (code.map(Said::from), message.map(Said::from));
-        let signals = Signals {
+        Some(Signals {
             status,
             exit_code,
             signal,
-            code,
-            message,
+            code: code.map(Said::from),
+            message: message.map(Said::from),
             retry_after,
-            exhausted,
+            exhausted: attempt.zip(most).is_some_and(|(attempt, most)| attempt >= most),
             ..Signals::default()
-        };
-        Some(read(&signals))
+        })
     }
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shutil
@@ -32,6 +33,8 @@ PAGES = [*(ROOT / name for name in NAMES), *sorted(DOCS.rglob("*.md"))]
 # Its commands take minutes, and its numbers are those of one machine.
 MEASURED = DOCS / "benchmarks.md"
 RUN = [page for page in PAGES if page != MEASURED]
+PACKS = ROOT / "src" / "classify" / "packs"
+PACKS_KNOWN = _core.error_packs()
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)$")
 
@@ -239,6 +242,54 @@ def test_the_limits_are_listed_with_their_defaults() -> None:
     }
 
     assert listed == _core.limits()
+
+
+def code_words(names: list[str]) -> str:
+    """Write names as the cell of a table does."""
+    return " ".join(f"`{name}`" for name in names) or "\N{EN DASH}"
+
+
+def test_the_packs_are_listed_with_what_they_serve() -> None:
+    listed = rows(DOCS / "packs.md", "## All packs")
+    served = [json.loads((PACKS / f"{name}.json").read_text("utf-8")) for name, *_ in PACKS_KNOWN]
+
+    assert listed == [
+        [
+            f"`{name}`",
+            code_words(pack.get("providers", [])),
+            code_words(pack.get("commands", [])),
+            str(rules),
+            version,
+        ]
+        for (name, version, rules), pack in zip(PACKS_KNOWN, served, strict=True)
+    ]
+    assert sorted(path.stem for path in PACKS.glob("*.json")) == sorted(
+        name for name, *_ in PACKS_KNOWN
+    )
+
+
+@pytest.mark.parametrize(
+    ("list_name", "heading"), [("CODES", "codes"), ("TEXTS", "texts"), ("STATUSES", "status")]
+)
+def test_the_members_that_are_read_are_listed(list_name: str, heading: str) -> None:
+    source = (ROOT / "src" / "classify" / "evidence.rs").read_text("utf-8")
+    found = re.search(rf"const {list_name}: .*? = \[(.*?)\];", source, re.DOTALL)
+    assert found is not None
+    names = re.findall(r'b"(\w+)"', found[1])
+    cells = [about for name, about in rows(DOCS / "packs.md", "## The evidence") if name == heading]
+
+    assert code_words(names) in cells[0]
+
+
+def test_the_reset_headers_are_listed() -> None:
+    source = (ROOT / "src" / "classify" / "waits.rs").read_text("utf-8")
+    pairs = re.findall(r'^    \("([\w-]+)", "([\w-]+)"\),$', source, re.MULTILINE)
+    heading = "| header that names the reset | passed over unless this one is 0 or absent |"
+    _, _, below = (DOCS / "tools.md").read_text("utf-8").partition(heading)
+
+    listed = re.findall(r"^\| `([\w-]+)` \| `([\w-]+)` \|$", below, re.MULTILINE)
+    assert pairs == listed[: len(pairs)]
+    assert len(pairs) == 9
 
 
 @pytest.mark.parametrize(

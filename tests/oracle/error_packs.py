@@ -79,7 +79,8 @@ def evidence(signals: Json) -> Evidence:
     failed = plain and is_error_document(body)
     if plain and (failed or not good):
         body_codes = contents(body, "Code")
-        body_texts = contents(body, "Message") or [body]
+        whole = [body] if body.lstrip("\ufeff \t\r\n") else []
+        body_texts = contents(body, "Message") or whole
     given = [signals.get(name) for name in ("code", "errno")]
     texts = [signals.get("message"), *body_texts, signals.get("stdout")]
     contradicted = good and (bool(objects) or failed)
@@ -241,7 +242,7 @@ def header_codes(headers: Mapping[str, str]) -> list[str]:
 
 def program(command: str) -> str | None:
     """Name the program that a command line runs."""
-    words = iter(command.split())
+    words = (word.strip("\"'") for word in re.findall(r"""(?:"[^"]*"|'[^']*'|\S)+""", command))
     for word in words:
         name = last_part(word)
         if name in WRAPPERS or re.match(r"[A-Za-z_][A-Za-z0-9_]*=", word):

@@ -60,7 +60,7 @@ def named_wait(signals: Json, known: Evidence) -> Wait:
 def hints(signals: Json, known: Evidence, now: int | None) -> Iterator[Wait]:
     """Give every hint in the order of rank."""
     if signals.get("retryAfter") is not None:
-        yield header_wait(str(signals["retryAfter"]), now)
+        yield header_wait(header_text(signals["retryAfter"]), now)
     for name in MILLIS_HEADERS:
         yield Wait(scaled(number(known.headers.get(name)), 1))
     if "retry-after" in known.headers:
@@ -96,6 +96,11 @@ def reset_wait(signals: Json, known: Evidence) -> Wait:
 def instant(signals: Json) -> int | None:
     """The present instant, when it is given."""
     return None if signals.get("now") is None else read(signals["now"], "now")
+
+
+def header_text(value: Any) -> str:
+    """Write a number as a header would hold it: in digits."""
+    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
 
 
 def header_wait(text: str, now: int | None) -> Wait:

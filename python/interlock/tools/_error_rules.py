@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from interlock import _core
 from interlock._compiled import unknown_fields
 from interlock.errors import PatternError, PatternInvalid, Problem
-from interlock.tools._fields import choice_problems, whole_number
+from interlock.tools._fields import (
+    choice_problems,
+    one_spelling,
+    own_type,
+    what_raised,
+    whole_number,
+)
 from interlock.tools._limits import PACKS_LIMIT, RULES_LIMIT
 
 if TYPE_CHECKING:
@@ -24,7 +30,6 @@ action, wait in milliseconds."""
 
 _FIELDS = ("id", "contains", "matches", "status", "exitCode", "class", "action", "waitMs")
 _CONDITIONS = ("contains", "matches", "status", "exitCode")
-_SPELLINGS = {"exit_code": "exitCode", "wait_ms": "waitMs", "error_class": "class"}
 
 
 def read_rules(
@@ -78,9 +83,9 @@ class _Reader:
             message = f"must be a mapping with {', '.join(_FIELDS)}"
             self._fault("spec/wrong-type", place, entry, message)
             return None
-        given = cast("Mapping[object, object]", entry)
-        fields = {_SPELLINGS.get(str(name), str(name)): value for name, value in given.items()}
-        self.problems += unknown_fields(fields, _FIELDS, f"{place}.")
+        fields = self._fields(cast("Mapping[str, object]", entry), place)
+        if fields is None:
+            return None
         name = self._text(fields, "id", place, required=True) or ""
         self._check_id(name, place)
         if not any(fields.get(condition) is not None for condition in _CONDITIONS):
@@ -100,6 +105,19 @@ class _Reader:
             self._choice(fields, "action", place, actions),
             self._whole(fields, "waitMs", place, least=0),
         )
+
+    def _fields(self, given: Mapping[str, object], place: str) -> dict[str, object] | None:
+        try:
+            plain = {cast("str", own_type(name)): own_type(given[name]) for name in given}
+        except Exception as error:  # noqa: BLE001 (whatever somebody's mapping raises)
+            self._fault("spec/wrong-type", place, None, what_raised(error))
+            return None
+        fields, problems = one_spelling(plain, _FIELDS, f"{place}.")
+        if "error_class" in fields and "class" not in fields:
+            # As an answer spells it.
+            fields["class"] = fields.pop("error_class")
+        self.problems += [*problems, *unknown_fields(fields, _FIELDS, f"{place}.")]
+        return fields
 
     def _check_id(self, name: str, place: str) -> None:
         first = self._ids.setdefault(name, place)

@@ -20,6 +20,7 @@ __all__ = [
     "choice_problems",
     "missing",
     "one_spelling",
+    "own_type",
     "read_entries",
     "read_list",
     "repeated_problems",
@@ -28,6 +29,7 @@ __all__ = [
     "text_problems",
     "truth_problems",
     "version_problems",
+    "what_raised",
     "whole_number",
 ]
 
@@ -159,6 +161,25 @@ def one_spelling(
             problems.append(Problem(code, place + in_data, shown, message))
         found[in_data] = value
     return found, problems
+
+
+def own_type(value: object) -> object:
+    """Give a text or number as one of its own type: a subclass may compare as it likes."""
+    if value is None or type(value) is str:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int.__index__(value)
+    return float.__float__(value) if isinstance(value, float) else value
+
+
+def what_raised(error: Exception) -> str:
+    """Say what an object of somebody else's raised while it was read."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 (an error that cannot be shown is still named)
+        return type(error).__name__
 
 
 def spelled_catch_all(problems: Iterable[Problem], spelling: str) -> list[Problem]:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from interlock import _core
 from interlock._compiled import unknown_fields
-from interlock._instant import read_instant
+from interlock._instant import header_text, read_instant
 from interlock.errors import ConfigError, Problem
 from interlock.tools._errno import errno_name
-from interlock.tools._fields import one_spelling, whole_number
+from interlock.tools._fields import (
+    one_spelling,
+    own_type,
+    what_raised,
+    whole_number,
+)
 from interlock.tools._limits import HEADERS_LIMIT
 
 if TYPE_CHECKING:
@@ -64,19 +69,17 @@ class Signals(NamedTuple):
     more: More | None
 
 
-def read_signals(given: Mapping[str, object] | _core.Json) -> Signals:
+def read_signals(given: object, place: str = "") -> Signals:
     """Check signals; one that is None is the same as one left out.
+
+    Args:
+        given: The signals by their names in data or in Python.
+        place: What they are called in problems, such as `records[3]`.
 
     Raises:
         ConfigError: With every signal of a wrong type or out of range, and every unknown field.
     """
-    plain: object = given.to_python() if isinstance(given, _core.Json) else given
-    if not isinstance(plain, Mapping):
-        shown = _core.preview(plain)
-        problem = Problem("spec/wrong-type", "signals", shown, "must be a mapping of signals")
-        raise ConfigError((problem,))
-    fields, problems = one_spelling(cast("Mapping[str, object]", plain), SIGNALS)
-    problems += unknown_fields(fields, SIGNALS)
+    fields, problems = _fields(given, place or "signals")
     reader = _Reader(fields, problems)
     signals = Signals(
         status=reader.whole("status"),
@@ -91,8 +94,25 @@ def read_signals(given: Mapping[str, object] | _core.Json) -> Signals:
         more=reader.more(),
     )
     if problems:
-        raise ConfigError(tuple(problems))
+        prefix = place and f"{place}."
+        raise ConfigError(tuple(one._replace(field=prefix + one.field) for one in problems))
     return signals
+
+
+def _fields(given: object, place: str) -> tuple[dict[str, object], list[Problem]]:
+    if isinstance(given, _core.Json):
+        given = given.to_python()
+    if not isinstance(given, Mapping):
+        message = "must be a mapping of signals"
+        raise ConfigError((Problem("spec/wrong-type", place, _core.preview(given), message),))
+    try:
+        pairs = cast("Mapping[str, object]", given).items()
+        plain = {cast("str", own_type(name)): own_type(value) for name, value in pairs}
+    except Exception as error:  # noqa: BLE001 (whatever somebody's mapping raises)
+        problem = Problem("spec/wrong-type", place, None, what_raised(error))
+        raise ConfigError((problem,)) from None
+    fields, problems = one_spelling(plain, SIGNALS)
+    return fields, [*problems, *unknown_fields(fields, SIGNALS)]
 
 
 class _Reader:
@@ -106,7 +126,7 @@ class _Reader:
         value = self._fields.get(field)
         number = whole_number(value)
         if number is None and value is not None:
-            self._fault(field, value, "must be a whole number")
+            self._fault(field, value, "must be a whole number" + _beyond(value))
         elif number is not None and least is not None and number < least:
             self._fault(field, value, f"must be at least {least}")
         return number
@@ -127,7 +147,7 @@ class _Reader:
         value = self._checked(
             "retryAfter", lambda value: isinstance(value, str) or _is_number(value), message
         )
-        return None if value is None else str(value)
+        return None if value is None else header_text(value)
 
     def exhausted(self) -> bool:
         attempt, most = self.whole("attempt"), self.whole("maxAttempts", least=1)
@@ -148,39 +168,47 @@ class _Reader:
         body = self._checked(
             "body", _is_body, "must be JSON or text: a mapping, list, str or bytes"
         )
-        binary = isinstance(body, (bytearray, memoryview))
-        return bytes(cast("bytearray", body)) if binary else body
+        if not isinstance(body, (bytearray, memoryview)):
+            return body
+        try:
+            return bytes(cast("bytearray", body))
+        except ValueError as error:
+            self._fault("body", None, what_raised(error))
+            return None
 
     def _headers(self) -> Headers | None:
         value = self._fields.get("headers")
         if value is None:
             return None
-        pairs = _pairs(value)
-        if pairs is None:
+        try:
+            lines = _lines(value)
+        except Exception as error:  # noqa: BLE001 (whatever somebody's mapping raises)
+            self._fault("headers", None, what_raised(error))
+            return None
+        if lines is None:
             self._fault("headers", value, "must be a mapping of names to values, or pairs of both")
             return None
-        if len(pairs) > HEADERS_LIMIT:
-            self._fault("headers", None, f"{len(pairs)} headers, over the limit of {HEADERS_LIMIT}")
+        if len(lines) > HEADERS_LIMIT:
+            message = f"{len(lines)} headers, over the limit of {HEADERS_LIMIT}"
+            self._problems.append(Problem("spec/over-limit", "headers", None, message))
             return None
-        return [pair for name, value in pairs for pair in self._header(name, value)]
+        return [pair for name, value in lines for pair in self._header(name, value)]
 
     def _header(self, name: object, value: object) -> Headers:
-        """Read one header; of a list of values each counts."""
-        shown = _as_text(name)
-        values = _items(value)
-        values = [value] if values is None else values
-        texts = [_as_text(one) for one in values if one is not None]
-        if shown is None or None in texts:
+        shown, text = _as_text(name), _as_text(value)
+        if value is None and shown is not None:
+            return []
+        if shown is None or text is None:
             message = "must be a string, or a list of strings"
             self._fault(f"headers.{shown or _core.preview(name)}", value, message)
             return []
-        return [(shown, text) for text in texts if text is not None]
+        return [(shown, text)]
 
     def _command(self) -> str | None:
         value = self._fields.get("command")
         words = _items(value)
         if words is not None and all(isinstance(word, str) for word in words):
-            return " ".join(cast("list[str]", words))
+            return " ".join(_quoted(cast("str", word)) for word in words)
         message = "must be a string, or a list of strings"
         fits = self._checked("command", lambda value: isinstance(value, str), message)
         return cast("str | None", fits)
@@ -207,6 +235,12 @@ class _Reader:
         self._problems.append(Problem("spec/wrong-type", field, shown, message))
 
 
+def _beyond(value: object) -> str:
+    """Say why a whole number is none that counts."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return ", less than 2^53 either way" if is_whole else ""
+
+
 def _is_number(value: object) -> bool:
     if isinstance(value, int) and value.bit_length() > _NUMBER_BITS:
         return False
@@ -222,20 +256,35 @@ def _items(value: object) -> list[object] | None:
     return list(cast("list[object]", value)) if isinstance(value, (list, tuple)) else None
 
 
-def _pairs(value: object) -> list[tuple[object, object]] | None:
-    if isinstance(value, Mapping):
-        return list(cast("Mapping[object, object]", value).items())
-    items = _items(value)
-    if items is None:
-        return None
-    pairs = [tuple(_items(item) or ()) for item in items]
-    whole = all(len(pair) == _PAIR for pair in pairs)
-    return cast("list[tuple[object, object]]", pairs) if whole else None
+def _quoted(word: str) -> str:
+    """Write a word of a command line so that it stays one."""
+    is_plain = word and not any(letter.isspace() or letter in "'\"" for letter in word)
+    return word if is_plain else '"' + word.replace('"', "'") + '"'
+
+
+def _lines(headers: object) -> list[tuple[object, object]] | None:
+    """List names with values; of a list of values each is a line. None when they are no pairs."""
+    if isinstance(headers, Mapping):
+        pairs = [(name, value) for name, value in cast("Mapping[object, object]", headers).items()]
+    else:
+        items = _items(headers)
+        found = [tuple(_items(item) or ()) for item in items or ()]
+        if items is None or any(len(pair) != _PAIR for pair in found):
+            return None
+        pairs = cast("list[tuple[object, object]]", found)
+    lines: list[tuple[object, object]] = []
+    for name, value in pairs:
+        values = _items(value)
+        lines += [(name, one) for one in ([value] if values is None else values)]
+    return lines
 
 
 def _as_text(value: object) -> str | None:
     if isinstance(value, bytes):
         return value.decode("latin-1")
+    value = own_type(value)
     if isinstance(value, str):
         return value
-    return str(value) if _is_number(value) else None
+    if not _is_number(value):
+        return None
+    return header_text(value) or (float.__repr__(value) if isinstance(value, float) else "")

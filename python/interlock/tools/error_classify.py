@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
-from interlock.errors import ConfigError, Problem
+from interlock.errors import ConfigError
 from interlock.tools._error_rules import read_packs, read_rules
 from interlock.tools._error_verdict import ErrorVerdict, ErrorVerdicts
 from interlock.tools._exceptions import signals_of
@@ -175,15 +175,13 @@ class ErrorClassify(CompiledSpec):
             ConfigError: As `classify_data`, for the first record that is refused; its fields begin
                 with `records[…]`.
         """
-        records = records if isinstance(records, list) else list(records)
+        # Of our own: a record may change somebody's list while it is read.
+        listed = list(records)
 
         def one(place: int) -> tuple[object, ...]:
-            try:
-                return tuple(read_signals(records[place]))
-            except ConfigError as error:
-                raise _placed(error, place) from None
+            return tuple(read_signals(listed[place], f"records[{place}]"))
 
-        return ErrorVerdicts(self._classifier.classify_many(records, one))
+        return ErrorVerdicts(self._classifier.classify_many(listed, one))
 
     def classify_exception(
         self,
@@ -223,13 +221,6 @@ class ErrorClassify(CompiledSpec):
             rest = {name: told[name] for name in told if name not in {"status", "body"}}
             verdict = self.classify_data({**rest, **known})
         return verdict
-
-
-def _placed(error: ConfigError, place: int) -> ConfigError:
-    def moved(problem: Problem) -> Problem:
-        return problem._replace(field=f"records[{place}].{problem.field}")
-
-    return ConfigError(tuple(moved(problem) for problem in error.problems))
 
 
 def error_classify(  # noqa: PLR0913 (one for each signal, all by name)

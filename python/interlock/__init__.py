@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from interlock._core import Json, Pattern, __version__
     from interlock._instant import RetryAfter, parse_retry_after
+    from interlock._patterns import PatternExplanation, PatternNote
     from interlock.conditions import (
         CheckReport,
         CheckResult,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_core": ("Json", "Pattern", "__version__"),
     "_instant": ("RetryAfter", "parse_retry_after"),
+    "_patterns": ("PatternExplanation", "PatternNote"),
     "conditions": (
         "CheckReport",
         "CheckResult",
@@ -118,7 +120,9 @@ __all__ = [
     "PathInvalid",
     "Pattern",
     "PatternError",
+    "PatternExplanation",
     "PatternInvalid",
+    "PatternNote",
     "PatternTooLarge",
     "PatternUnsupported",
     "Problem",

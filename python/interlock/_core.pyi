@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Self, TypeAlias, final
 
+from interlock._patterns import PatternExplanation
 from interlock.errors import Problem
 from interlock.typing import JSON
 
@@ -148,6 +149,9 @@ class Pattern:
         Raises:
             PatternUnsupported: The text is over the limit (8 MiB), or it and the pattern together are.
         """
+
+    def explain(self) -> PatternExplanation:
+        """Say how the pattern is run, how its parts are read, and what was probably meant otherwise."""
 
     @property
     def source(self) -> str:

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::Flags;
 use super::property::Strings;
 use super::set::UnitSet;
 
@@ -34,6 +35,25 @@ pub(super) enum Ast {
     Alternate(Vec<Ast>),
     /// `max` of `None` is unbounded.
     Repeat { body: Box<Ast>, min: Bound, max: Option<Bound> },
+}
+
+impl Ast {
+    /// Visits the parts right inside this one.
+    pub(super) fn each_part<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
+        match self {
+            Self::Concat(parts) | Self::Alternate(parts) => parts.iter().for_each(visit),
+            Self::Group { body, .. }
+            | Self::Modified { body, .. }
+            | Self::Look { body, .. }
+            | Self::Repeat { body, .. } => visit(body),
+            Self::Empty
+            | Self::Unit(_)
+            | Self::Dot
+            | Self::Class { .. }
+            | Self::Assert(_)
+            | Self::Backreference { .. } => {}
+        }
+    }
 }
 
 /// How a reference names its group: several groups may share a name.
@@ -87,6 +107,17 @@ pub(super) struct FlagChange {
     pub(super) ignore_case: Option<bool>,
     pub(super) multiline: Option<bool>,
     pub(super) dot_all: Option<bool>,
+}
+
+impl FlagChange {
+    pub(super) fn applied(self, flags: Flags) -> Flags {
+        Flags {
+            ignore_case: self.ignore_case.unwrap_or(flags.ignore_case),
+            multiline: self.multiline.unwrap_or(flags.multiline),
+            dot_all: self.dot_all.unwrap_or(flags.dot_all),
+            ..flags
+        }
+    }
 }
 
 /// A repeat count. Beyond 2^31 no text can reach it.

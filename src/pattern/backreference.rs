@@ -29,6 +29,24 @@ pub(super) fn resolved(mut ast: Ast, ignore_case: bool) -> Ast {
     ast
 }
 
+/// Where the references stand that are not always empty.
+pub(super) fn places_of_values(ast: &Ast) -> BTreeSet<usize> {
+    let mut census = Census::default();
+    census.count(ast);
+    let mut ast = ast.clone();
+    census.empty(&mut ast, false, &mut Groups::default());
+    let mut places = BTreeSet::new();
+    collect_places(&ast, &mut places);
+    places
+}
+
+fn collect_places(ast: &Ast, places: &mut BTreeSet<usize>) {
+    if let Ast::Backreference { at, .. } = ast {
+        places.insert(*at);
+    }
+    ast.each_part(&mut |part| collect_places(part, places));
+}
+
 /// A set of groups, one bit each.
 #[derive(Clone, Default)]
 struct Groups(Vec<u64>);
@@ -73,7 +91,7 @@ impl Census {
         if let Ast::Group { number, name: Some(name), .. } = ast {
             self.named.entry(name.clone()).or_default().push(*number);
         }
-        each_part(ast, &mut |part| self.count(part));
+        ast.each_part(&mut |part| self.count(part));
     }
 
     /// Those of the groups in `set` that a reference may mean.
@@ -143,23 +161,7 @@ fn remove_groups(ast: &Ast, set: &mut Groups) {
     if let Ast::Group { number, .. } = ast {
         set.remove(*number);
     }
-    each_part(ast, &mut |part| remove_groups(part, set));
-}
-
-fn each_part<'a>(ast: &'a Ast, visit: &mut dyn FnMut(&'a Ast)) {
-    match ast {
-        Ast::Concat(parts) | Ast::Alternate(parts) => parts.iter().for_each(visit),
-        Ast::Group { body, .. }
-        | Ast::Modified { body, .. }
-        | Ast::Look { body, .. }
-        | Ast::Repeat { body, .. } => visit(body),
-        Ast::Empty
-        | Ast::Unit(_)
-        | Ast::Dot
-        | Ast::Class { .. }
-        | Ast::Assert(_)
-        | Ast::Backreference { .. } => {}
-    }
+    ast.each_part(&mut |part| remove_groups(part, set));
 }
 
 /// The way to a part: which part to take at each node.
@@ -207,7 +209,7 @@ impl Survey {
             _ => {}
         }
         let mut part = 0;
-        each_part(ast, &mut |inner| {
+        ast.each_part(&mut |inner| {
             way.push(part);
             self.visit(inner, ignore_case, way);
             way.pop();
@@ -304,7 +306,7 @@ fn part_at<'a>(ast: &'a mut Ast, way: &[usize], ignore_case: bool) -> Option<(&'
 
 fn holds(ast: &Ast, number: u32) -> bool {
     let mut found = matches!(ast, Ast::Group { number: own, .. } if *own == number);
-    each_part(ast, &mut |part| found = found || holds(part, number));
+    ast.each_part(&mut |part| found = found || holds(part, number));
     found
 }
 
@@ -323,7 +325,7 @@ fn can_be_forced(ast: &Ast, number: u32, values: &mut BTreeSet<Vec<u32>>) -> boo
         Ast::Repeat { body, max, .. } if !is_single(*max) => !holds(body, number),
         _ => {
             let mut forced = true;
-            each_part(ast, &mut |part| forced = forced && can_be_forced(part, number, values));
+            ast.each_part(&mut |part| forced = forced && can_be_forced(part, number, values));
             forced
         }
     }

@@ -54,8 +54,7 @@ impl Engine {
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)
             .hybrid_cache_capacity(1 << 20)
-            // One for each direction.
-            .nfa_size_limit(Some(limits.pattern_bytes / 2));
+            .nfa_size_limit(Some(limits.pattern_bytes));
         let inside_units = body
             .ir
             .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
@@ -73,6 +72,21 @@ impl Engine {
                 regex.is_match(Input::new(units).anchored(anchored))
             }
             Self::Guarded(guarded) => guarded.is_match(units),
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Plain { .. } => "plain",
+            Self::Guarded(_) => "guarded",
+        }
+    }
+
+    /// How many states there are in all, where that is known.
+    pub(super) fn states(&self) -> Option<usize> {
+        match self {
+            Self::Plain { .. } => None,
+            Self::Guarded(guarded) => Some(guarded.states()),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::parse::Largest;
+
 /// A pattern that is refused: which way, where, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternFault {
@@ -42,6 +44,17 @@ impl PatternFault {
     pub(super) fn too_large(message: impl Into<String>) -> Self {
         let slug = "unsupported.too_large";
         Self { kind: FaultKind::TooLarge, slug, offset: None, message: message.into() }
+    }
+
+    /// Names the repeat that is most to blame for the size.
+    pub(super) fn because_of(mut self, largest: Option<Largest>) -> Self {
+        if let Some(Largest { at, text, .. }) = largest {
+            self.offset = Some(at);
+            self.message.push_str(": `");
+            self.message.push_str(&text);
+            self.message.push_str("` is the largest");
+        }
+        self
     }
 
     pub(super) fn flags(message: impl Into<String>) -> Self {

@@ -42,15 +42,7 @@ impl Lowering {
             Ast::Dot => Ir::Set(UnitSet::line_terminators().complement(flags.last())),
             Ast::Class { negated, items } => self.class(*negated, items, flags)?,
             Ast::Assert(assertion) => assert(*assertion, flags),
-            Ast::Modified { change, body } => {
-                let flags = Flags {
-                    ignore_case: change.ignore_case.unwrap_or(flags.ignore_case),
-                    multiline: change.multiline.unwrap_or(flags.multiline),
-                    dot_all: change.dot_all.unwrap_or(flags.dot_all),
-                    ..flags
-                };
-                self.lower(body, flags)?
-            }
+            Ast::Modified { change, body } => self.lower(body, change.applied(flags))?,
             Ast::Look { behind, negated, body } => self.look(*behind, *negated, body, flags)?,
             Ast::Group { body, .. } => self.lower(body, flags)?,
             Ast::Backreference { at, to } => {

@@ -10,17 +10,21 @@ mod backreference;
 mod cache;
 mod class;
 mod engine;
+mod explain;
 mod fault;
 mod fold;
 mod guard;
 mod ir;
 mod lower;
+mod note;
 mod parse;
 mod property;
 mod set;
 
 pub use cache::compiled;
+pub use explain::Explanation;
 pub use fault::{FaultKind, PatternFault};
+pub use note::Note;
 
 use crate::limits::Limits;
 use crate::value::text::{code_points, code_units, length, push_code_point};
@@ -96,9 +100,10 @@ impl Pattern {
         limits: &Limits,
     ) -> Result<Self, Box<PatternFault>> {
         let flags = Flags::parse(flags)?;
-        let ast = parsed(source, flags, limits)?;
+        let parse::Source { ast, largest, .. } = parsed(source, flags, limits)?;
         let body = lower::lower(&backreference::resolved(ast, flags.ignore_case), flags)?;
-        let engine = engine::Engine::new(&body, flags.sticky, limits)?;
+        let engine = engine::Engine::new(&body, flags.sticky, limits)
+            .map_err(|fault| fault.because_of(largest))?;
         Ok(Self {
             memory: engine.memory(),
             cost: engine.cost(),
@@ -167,7 +172,11 @@ pub fn is_valid(source: &[u8], limits: &Limits) -> Option<bool> {
     }
 }
 
-fn parsed(source: &[u8], flags: Flags, limits: &Limits) -> Result<ast::Ast, Box<PatternFault>> {
+fn parsed(
+    source: &[u8],
+    flags: Flags,
+    limits: &Limits,
+) -> Result<parse::Source, Box<PatternFault>> {
     let characters = length(source);
     if characters > limits.pattern_characters {
         return Err(Box::new(PatternFault::too_large(format!(

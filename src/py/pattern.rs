@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::errors::{pattern_error, raised};
 use super::ruleset::limits_from;
 use super::scalar::{text_of, to_python_text};
 use crate::error::{Code, Problem};
 use crate::limits::Limits;
-use crate::pattern;
+use crate::pattern::{self, Explanation, Note};
 use crate::preview::{REPORT, quote};
+use crate::value::text::{code_points, from_points};
 
 /// A compiled pattern.
 #[pyclass(module = "interlock._core", frozen, weakref, eq, hash)]
@@ -79,6 +80,37 @@ impl Pattern {
                 raised(py, "PatternUnsupported", &[problem])
             })
         })
+    }
+
+    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let explanation = self
+            .compiled
+            .explain(&self.source, &self.flags, &self.limits)
+            .map_err(|fault| pattern_error(py, &self.source, &fault))?;
+        let source: Vec<u32> = code_points(&self.source).collect();
+        let classes = py.import("interlock._patterns")?;
+        let note = classes.getattr("PatternNote")?;
+        let notes: PyResult<Vec<_>> = explanation
+            .notes
+            .iter()
+            .map(|Note { start, end, is_hint, text }| {
+                let part = source.get(*start..*end).unwrap_or_default().iter().copied();
+                let part = to_python_text(py, &from_points(part))?;
+                note.call1((*start, *end, part, *is_hint, text))
+            })
+            .collect();
+        let Explanation { engine, states, bytes, lookarounds, .. } = explanation;
+        let notes = PyTuple::new(py, notes?)?;
+        let (source, flags) = (self.source(py)?, self.flags(py)?);
+        classes.getattr("PatternExplanation")?.call1((
+            source,
+            flags,
+            engine,
+            states,
+            bytes,
+            lookarounds,
+            notes,
+        ))
     }
 
     #[getter]

@@ -40,6 +40,7 @@ MAY_NOT_IMPORT = {
     "conditions": {"cli", "tools"},
     "_compiled": {"cli", "conditions"},
     "_instant": {"cli", "tools", "conditions", "_compiled", "spec"},
+    "_patterns": {"cli", "tools", "conditions", "_compiled", "spec"},
     "_wire": {"cli", "tools", "conditions", "_compiled", "spec"},
 }
 

@@ -172,6 +172,22 @@ def _as_json(path: str, placed: Placed) -> str:
 
 
 @cli.command()
+@click.argument("source")
+@click.argument("flags", default="")
+@click.argument("text", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+def pattern(source: str, flags: str, text: str | None, *, as_json: bool) -> int:
+    """Explain the pattern SOURCE with FLAGS, and say whether it is found in TEXT.
+
+    Exit code 1 when it is not run, or is not found. Write `--` before a source that starts with a
+    hyphen, and "" for no flags before a text.
+    """
+    from interlock.cli import _pattern
+
+    return _pattern.explained(source, flags, text, as_json=as_json)
+
+
+@cli.command()
 @click.argument("tool")
 @click.argument("source", default="-", metavar="[INPUT]", type=click.Path(allow_dash=True))
 def call(tool: str, source: str) -> None:

@@ -68,7 +68,12 @@ impl Guarded {
 
     /// Memory of the sets of states while matching, in bytes.
     pub(super) fn scratch(&self) -> usize {
-        self.machine.states() * SCRATCH
+        self.states() * SCRATCH
+    }
+
+    /// How many states there are in all.
+    pub(super) fn states(&self) -> usize {
+        self.machine.states()
     }
 
     /// Heap memory of the compiled form, in bytes.

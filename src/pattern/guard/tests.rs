@@ -14,7 +14,7 @@ const TINY: usize = 2_000;
 fn body(source: &str, flags: &str) -> Body {
     let flags = Flags::parse(flags.as_bytes()).unwrap();
     let units: Vec<u32> = source.encode_utf16().map(u32::from).collect();
-    lower::lower(&parse::parse(&units, flags, 100).unwrap(), flags).unwrap()
+    lower::lower(&parse::parse(&units, flags, 100).unwrap().ast, flags).unwrap()
 }
 
 fn guarded(body: &Body, table_bytes: usize, simulate: bool) -> Guarded {

@@ -68,6 +68,7 @@ impl Parser<'_> {
     }
 
     fn operand(&mut self) -> Parsed<ClassItem> {
+        let start = self.at;
         match self.peek() {
             Some('[') => {
                 let (negated, items) = self.class_set()?;
@@ -77,13 +78,17 @@ impl Parser<'_> {
                 let escaped = self.source.get(self.at + 1).copied();
                 if let Some(item) = escaped.and_then(builtin) {
                     self.at += 2;
+                    self.remark_item(start, &item);
                     return Ok(item);
                 }
                 if self.take_all("\\q{") {
-                    return self.strings();
+                    let item = self.strings()?;
+                    self.remark_item(start, &item);
+                    return Ok(item);
                 }
                 self.at += 1;
                 if let Some(item) = self.property()? {
+                    self.remark_item(start, &item);
                     return Ok(item);
                 }
                 self.at -= 1;

@@ -3,6 +3,7 @@
 use super::{Parsed, Parser, bound, is_digit, unit_of};
 use crate::pattern::ast::{Ast, Bound, Builtin, ClassItem, GroupName};
 use crate::pattern::fault::PatternFault;
+use crate::pattern::note::Remark;
 
 impl Parser<'_> {
     /// An escape outside a class, but for `\b` and `\B`.
@@ -19,12 +20,14 @@ impl Parser<'_> {
         };
         if let Some(item) = builtin(unit) {
             self.at += 1;
+            self.remark_item(start, &item);
             return Ok(Ast::Class { negated: false, items: vec![item] });
         }
         if (unit_of('1')..=unit_of('9')).contains(&unit)
             && let Some((number, end)) = self.group_number()
         {
             self.at = end;
+            self.remark(start, Remark::Reference);
             let at = self.place(start);
             return Ok(Ast::Backreference { at, to: GroupName::Number(number) });
         }
@@ -37,13 +40,19 @@ impl Parser<'_> {
             }
             let name = self.group_name()?;
             self.references.push((name.clone(), place));
+            self.remark(start, Remark::Reference);
             return Ok(Ast::Backreference { at: place, to: GroupName::Name(name) });
         }
         if !self.flags.unicode {
-            return Ok(Ast::Unit(self.character_escape(false)));
+            let unit = self.character_escape(false);
+            self.remark_escape(start, false);
+            return Ok(Ast::Unit(unit));
         }
         match self.property()? {
-            Some(item) => Ok(Ast::Class { negated: false, items: vec![item] }),
+            Some(item) => {
+                self.remark_item(start, &item);
+                Ok(Ast::Class { negated: false, items: vec![item] })
+            }
             None => Ok(Ast::Unit(self.strict_escape(false)?)),
         }
     }
@@ -119,7 +128,11 @@ impl Parser<'_> {
 
     pub(super) fn class(&mut self) -> Parsed<Ast> {
         if self.flags.unicode_sets {
+            let start = self.at;
             let (negated, items) = self.class_set()?;
+            if items.is_empty() {
+                self.remark(start, if negated { Remark::Everything } else { Remark::Nothing });
+            }
             return Ok(Ast::Class { negated, items });
         }
         let start = self.at;
@@ -136,6 +149,7 @@ impl Parser<'_> {
                 items.push(low);
             }
         }
+        self.remark_class(start, negated, items.is_empty());
         Ok(Ast::Class { negated, items })
     }
 
@@ -184,6 +198,7 @@ impl Parser<'_> {
         let Some(unit) = self.source.get(self.at).copied() else {
             return Err(self.unterminated_class(start));
         };
+        let from = self.at;
         self.at += 1;
         if unit != unit_of('\\') {
             return Ok(ClassItem::Range(unit, unit));
@@ -193,6 +208,7 @@ impl Parser<'_> {
         };
         if let Some(item) = builtin(escaped) {
             self.at += 1;
+            self.remark_item(from, &item);
             return Ok(item);
         }
         if escaped == unit_of('k') && self.census.named && !self.flags.unicode {
@@ -201,11 +217,14 @@ impl Parser<'_> {
         }
         let unit = if self.flags.unicode {
             if let Some(item) = self.property()? {
+                self.remark_item(from, &item);
                 return Ok(item);
             }
             self.strict_escape(true)?
         } else {
-            self.character_escape(true)
+            let unit = self.character_escape(true);
+            self.remark_escape(from, true);
+            unit
         };
         Ok(ClassItem::Range(unit, unit))
     }

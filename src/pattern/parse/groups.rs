@@ -4,6 +4,7 @@ use super::{Names, Parsed, Parser};
 use crate::pattern::FaultKind;
 use crate::pattern::ast::{Ast, FlagChange};
 use crate::pattern::fault::PatternFault;
+use crate::pattern::note::Remark;
 
 impl Parser<'_> {
     pub(super) fn group(&mut self) -> Parsed<(Ast, Names, bool)> {
@@ -33,7 +34,10 @@ impl Parser<'_> {
             kind: FaultKind::TooLarge,
             slug: "unsupported.too_deep",
             offset: Some(self.place(start)),
-            message: format!("groups nested deeper than the limit of {}", self.nesting),
+            message: format!(
+                "groups nested deeper than the limit of {}; take some out",
+                self.nesting
+            ),
         })
     }
 
@@ -42,6 +46,7 @@ impl Parser<'_> {
             [("?=", false, false), ("?!", false, true), ("?<=", true, false), ("?<!", true, true)]
         {
             if self.take_all(opening) {
+                self.remark(start, if behind { Remark::Behind } else { Remark::Ahead });
                 let (body, names) = self.disjunction()?;
                 // Annex B: a lookahead may be repeated, a lookbehind may not.
                 let quantifiable = !behind && !self.flags.unicode;
@@ -56,7 +61,8 @@ impl Parser<'_> {
             self.names.insert(name.clone());
             let (body, mut names) = self.disjunction()?;
             if !names.insert(name.clone()) {
-                let message = format!("two groups named \"{name}\" that can both take part");
+                let message =
+                    format!("two groups named \"{name}\" that can both take part; rename one");
                 let place = self.place(start);
                 return Err(PatternFault::invalid("invalid.duplicate_name", place, message));
             }
@@ -65,7 +71,10 @@ impl Parser<'_> {
         }
         if self.take('?') {
             let change = self.modifiers(start)?;
+            let outer = self.flags;
+            self.flags = change.applied(outer);
             let (body, names) = self.disjunction()?;
+            self.flags = outer;
             return Ok((Ast::Modified { change, body: Box::new(body) }, names, true));
         }
         self.opened += 1;
@@ -97,7 +106,7 @@ impl Parser<'_> {
                 _ => return Err(self.foreign_group(start)),
             };
             if field.replace(on).is_some() {
-                let message = "a modifier stands twice";
+                let message = "a modifier stands twice; write each once";
                 return Err(PatternFault::invalid("invalid.modifiers", self.place(start), message));
             }
             letters += 1;
@@ -146,7 +155,7 @@ impl Parser<'_> {
             Some((name, at)) => Err(PatternFault::invalid(
                 "invalid.named_reference",
                 *at,
-                format!("\\k<{name}> names no group"),
+                format!("\\k<{name}> names no group; name the one that is meant `(?<{name}>`"),
             )),
         }
     }

@@ -9,17 +9,33 @@ use std::collections::BTreeSet;
 use crate::pattern::Flags;
 use crate::pattern::ast::{Assertion, Ast, Bound};
 use crate::pattern::fault::PatternFault;
+use crate::pattern::note::Remark;
 
 mod class_set;
 mod escapes;
 mod groups;
 mod names;
+mod remarks;
 mod strict;
 
 type Parsed<T> = Result<T, PatternFault>;
 
+/// A pattern, and what there is to remark on: each with where it starts and ends, in characters.
+pub(super) struct Source {
+    pub(super) ast: Ast,
+    pub(super) remarks: Vec<((usize, usize), Remark)>,
+    pub(super) largest: Option<Largest>,
+}
+
+/// The repeat with the largest count, as it is written, and where.
+pub(super) struct Largest {
+    count: u32,
+    pub(super) at: usize,
+    pub(super) text: String,
+}
+
 /// Parses a pattern given in units.
-pub(super) fn parse(source: &[u32], flags: Flags, nesting: usize) -> Parsed<Ast> {
+pub(super) fn parse(source: &[u32], flags: Flags, nesting: usize) -> Parsed<Source> {
     let mut census = Census::of(source);
     // There `\k` is always a reference.
     census.named |= flags.unicode;
@@ -36,13 +52,19 @@ pub(super) fn parse(source: &[u32], flags: Flags, nesting: usize) -> Parsed<Ast>
         opened: 0,
         names: BTreeSet::new(),
         references: Vec::new(),
+        remarks: Vec::new(),
+        largest: None,
     };
+    parser.remark_slashes();
     let (ast, _) = parser.disjunction()?;
     if parser.peek().is_some() {
-        return Err(parser.invalid("invalid.unmatched_paren", "a `)` without its `(`"));
+        return Err(parser.invalid(
+            "invalid.unmatched_paren",
+            "a `)` without its `(`; write `\\)` to mean the sign",
+        ));
     }
     parser.check_references()?;
-    Ok(ast)
+    Ok(Source { ast, remarks: parser.remarks, largest: parser.largest })
 }
 
 /// What has to be known before the first escape is read.
@@ -98,6 +120,8 @@ struct Parser<'a> {
     names: BTreeSet<String>,
     /// `\k<name>` references, to be checked at the end.
     references: Vec<(String, usize)>,
+    remarks: Vec<((usize, usize), Remark)>,
+    largest: Option<Largest>,
 }
 
 /// Names that a part of a pattern defines: two parts in a row may not share one.
@@ -123,7 +147,8 @@ impl Parser<'_> {
             let start = self.at;
             let (part, more) = self.term()?;
             if let Some(name) = more.iter().find(|name| names.contains(*name)) {
-                let message = format!("two groups named \"{name}\" that can both take part");
+                let message =
+                    format!("two groups named \"{name}\" that can both take part; rename one");
                 return Err(PatternFault::invalid(
                     "invalid.duplicate_name",
                     self.place(start),
@@ -148,27 +173,37 @@ impl Parser<'_> {
     fn atom(&mut self) -> Parsed<(Ast, Names, bool)> {
         let plain = |ast| Ok((ast, Names::new(), true));
         let assertion = |assertion| Ok((Ast::Assert(assertion), Names::new(), false));
+        let start = self.at;
         match self.peek() {
             Some('^') => {
                 self.at += 1;
+                if self.flags.multiline {
+                    self.remark(start, Remark::LineStart);
+                }
                 assertion(Assertion::Start)
             }
             Some('$') => {
                 self.at += 1;
+                let line = self.flags.multiline;
+                self.remark(start, if line { Remark::LineEnd } else { Remark::End });
                 assertion(Assertion::End)
             }
             Some('(') => self.group(),
             Some('.') => {
                 self.at += 1;
+                let all = self.flags.dot_all;
+                self.remark(start, if all { Remark::Everything } else { Remark::Dot });
                 plain(Ast::Dot)
             }
             Some('[') => plain(self.class()?),
             Some('\\') if self.looking_at("\\b") => {
                 self.at += 2;
+                self.remark_border(start);
                 assertion(Assertion::WordBoundary)
             }
             Some('\\') if self.looking_at("\\B") => {
                 self.at += 2;
+                self.remark(start, Remark::WordBorder);
                 assertion(Assertion::NotWordBoundary)
             }
             Some('\\') => plain(self.escape()?),
@@ -180,6 +215,7 @@ impl Parser<'_> {
             }
             _ => {
                 let unit = self.source.get(self.at).copied().unwrap_or_default();
+                self.remark_braces();
                 self.at += 1;
                 plain(Ast::Unit(unit))
             }
@@ -206,15 +242,21 @@ impl Parser<'_> {
             _ => return Ok(atom),
         };
         self.at += 1;
+        self.compare_count(place, max.unwrap_or(min));
         if !quantifiable {
-            let fault = "an assertion cannot be repeated";
+            let fault = "an assertion cannot be repeated; once says as much";
             return Err(PatternFault::invalid(
                 "invalid.nothing_to_repeat",
                 self.place(start),
                 fault,
             ));
         }
-        self.take('?');
+        if self.take('?') {
+            self.remark(place, Remark::Lazy);
+        }
+        if matches!(atom, Ast::Unit(_)) && self.second_halves.binary_search(&start).is_ok() {
+            self.remark(start.saturating_sub(1), Remark::TwoUnits);
+        }
         let again = matches!(self.peek(), Some('*' | '+' | '?'))
             || (self.peek() == Some('{') && self.braces()?.is_some());
         if again {
@@ -231,6 +273,16 @@ impl Parser<'_> {
             ));
         }
         Ok(Ast::Repeat { body: Box::new(atom), min, max })
+    }
+
+    /// Keeps the repeat from `start` to here if its count is the largest so far.
+    fn compare_count(&mut self, start: usize, bound: Bound) {
+        let count = if let Bound::Count(count) = bound { count } else { u32::MAX };
+        if count > self.largest.as_ref().map_or(1, |largest| largest.count) {
+            let units = self.source.get(start..self.at).unwrap_or_default();
+            let text = units.iter().copied().filter_map(char::from_u32).take(40).collect();
+            self.largest = Some(Largest { count, at: self.place(start), text });
+        }
     }
 
     /// Reads `{n}`, `{n,}` or `{n,m}` without moving; where it ends. Other braces are literal.
@@ -256,7 +308,10 @@ impl Parser<'_> {
             return Ok(None);
         }
         if high.is_some_and(|high| magnitude(high) < magnitude(low)) {
-            return Err(self.invalid("invalid.repeat_order", "the counts are in the wrong order"));
+            return Err(self.invalid(
+                "invalid.repeat_order",
+                "the counts are in the wrong order; write the smaller one first",
+            ));
         }
         let max = high.map(bound).filter(|bound| *bound != Bound::Unreachable);
         Ok(Some((bound(low), max, end + 1)))

@@ -49,7 +49,10 @@ impl Parser<'_> {
             | '/' => unit,
             _ => {
                 let message = match letter {
-                    '1'..='9' => "no group has that number".to_owned(),
+                    '1'..='9' => {
+                        "no group has that number; write `\\x` and two digits to mean a character"
+                            .to_owned()
+                    }
                     'A' => "`\\A` is not ECMAScript; write `^`".to_owned(),
                     'z' | 'Z' => format!("`\\{letter}` is not ECMAScript; write `$`"),
                     _ => format!(

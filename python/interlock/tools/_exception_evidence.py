@@ -252,7 +252,9 @@ def _command(command: object) -> str | None:
     if isinstance(command, (list, tuple)):
         words = [_word(word) for word in cast("list[object]", command)[:_WORDS]]
         return " ".join(words)
-    return _word(command)[: 1 << 10] if isinstance(command, (str, bytes, PathLike)) else None
+    whole: object = command
+    is_one = isinstance(command, (str, bytes, PathLike))
+    return _word(whole)[: 1 << 10] if is_one else None
 
 
 def _word(word: object) -> str:

@@ -195,7 +195,10 @@ def broken_links(page: Path) -> Iterator[str]:
             yield link
 
 
-@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="the commands are written for a shell")
+@pytest.mark.skipif(
+    not Path("/bin/sh").exists(),
+    reason="the commands of the pages are for a POSIX shell, which Windows lacks",
+)
 @pytest.mark.parametrize("page", RUN, ids=named)
 def test_a_page_shows_what_happens(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

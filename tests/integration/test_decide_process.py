@@ -79,7 +79,9 @@ class TestExitCodes:
         assert (1, b"") == (ran.code, ran.out)
         assert "none" in ran.err
 
-    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+    @pytest.mark.skipif(
+        not Path("/dev/full").exists(), reason="the device that is always full is one of Linux"
+    )
     def test_no_room_left(self, spec: Path) -> None:
         with Path("/dev/full").open("wb") as full:
             done = subprocess.run(

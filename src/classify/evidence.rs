@@ -299,9 +299,11 @@ fn hint(name: &[u8], text: &str) -> Option<Hint> {
     let text = Box::from(text.trim_ascii());
     Some(match name {
         b"retryDelay" => Hint::Duration(text),
-        b"retry_after" | b"retryAfter" | b"retry_after_seconds" | b"resets_in_seconds" => {
-            Hint::Seconds(text)
-        }
+        b"retry_after"
+        | b"retryAfter"
+        | b"retry_after_seconds"
+        | b"retryAfterSeconds"
+        | b"resets_in_seconds" => Hint::Seconds(text),
         b"retry_after_ms" | b"retryAfterMs" => Hint::Milliseconds(text),
         b"resets_at" => Hint::EpochSeconds(text),
         _ => return None,

@@ -9,13 +9,15 @@ const IN_MILLISECONDS: [&str; 2] = ["retry-after-ms", "x-ms-retry-after-ms"];
 const RETRY_AFTER: &str = "retry-after";
 
 /// Headers that say when a rate limit is lifted, each with the one that says what is left of it.
-const RESETS: [(&str, &str); 9] = [
+const RESETS: [(&str, &str); 11] = [
     ("x-ratelimit-reset-requests", "x-ratelimit-remaining-requests"),
     ("x-ratelimit-reset-tokens", "x-ratelimit-remaining-tokens"),
     ("anthropic-ratelimit-requests-reset", "anthropic-ratelimit-requests-remaining"),
     ("anthropic-ratelimit-tokens-reset", "anthropic-ratelimit-tokens-remaining"),
     ("anthropic-ratelimit-input-tokens-reset", "anthropic-ratelimit-input-tokens-remaining"),
     ("anthropic-ratelimit-output-tokens-reset", "anthropic-ratelimit-output-tokens-remaining"),
+    ("anthropic-ratelimit-unified-reset", "anthropic-ratelimit-unified-remaining"),
+    ("x-ratelimit-reset-after", "x-ratelimit-remaining"),
     ("x-ratelimit-reset", "x-ratelimit-remaining"),
     ("x-rate-limit-reset", "x-rate-limit-remaining"),
     ("ratelimit-reset", "ratelimit-remaining"),
@@ -94,7 +96,8 @@ fn reset(signals: &Signals<'_>, (reset, remaining): (&str, &str)) -> Option<Retr
     if let Some(milliseconds) = clock(raw) {
         return Some(delay(milliseconds));
     }
-    until(Instant::parse(raw.as_bytes()).ok()?.millis(), signals.now)
+    let date = retry_after(raw.as_bytes(), signals.now);
+    Some(date).filter(|date| date.until.is_some())
 }
 
 /// A plain decimal number times `scale`, rounded up to a whole number: a wait that is a little too

@@ -292,7 +292,7 @@ def test_the_reset_headers_are_listed() -> None:
 
     listed = re.findall(r"^\| `([\w-]+)` \| `([\w-]+)` \|$", below, re.MULTILINE)
     assert pairs == listed[: len(pairs)]
-    assert len(pairs) == 9
+    assert len(pairs) == 11
 
 
 @pytest.mark.parametrize(

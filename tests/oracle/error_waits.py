@@ -14,7 +14,10 @@ from .values import is_finite_number
 
 MAX_EPOCH_SECONDS = 8_640_000_000_000
 EPOCH_FROM, EPOCH_MS_FROM = 1_000_000_000, 1_000_000_000_000
-SECONDS_FIELDS = ("retry_after", "retryAfter", "retry_after_seconds", "resets_in_seconds")
+SECONDS_FIELDS = (
+    *("retry_after", "retryAfter", "retry_after_seconds", "retryAfterSeconds"),
+    "resets_in_seconds",
+)
 MILLIS_FIELDS = ("retry_after_ms", "retryAfterMs")
 MILLIS_HEADERS = ("retry-after-ms", "x-ms-retry-after-ms")
 RESETS = (
@@ -23,6 +26,8 @@ RESETS = (
         (f"anthropic-ratelimit-{w}-reset", f"anthropic-ratelimit-{w}-remaining")
         for w in ("requests", "tokens", "input-tokens", "output-tokens")
     ),
+    ("anthropic-ratelimit-unified-reset", "anthropic-ratelimit-unified-remaining"),
+    ("x-ratelimit-reset-after", "x-ratelimit-remaining"),
     ("x-ratelimit-reset", "x-ratelimit-remaining"),
     ("x-rate-limit-reset", "x-rate-limit-remaining"),
     ("ratelimit-reset", "ratelimit-remaining"),
@@ -148,14 +153,6 @@ def duration(text: str) -> int | None:
     return rounded(sum((Fraction(part) * unit for part, unit in parts), Fraction(0)))
 
 
-def iso(text: str) -> int | None:
-    """Read an instant as text with an offset."""
-    try:
-        return read(text, "reset")
-    except ValueError:
-        return None
-
-
 def epoch(seconds: Decimal | None, now: int | None) -> Wait:
     """Read seconds from 1970."""
     if seconds is None or seconds > MAX_EPOCH_SECONDS:
@@ -173,7 +170,7 @@ def reset(text: str, now: int | None) -> Wait:
     if amount is not None:
         return Wait(scaled(amount, 1_000))
     length = duration(text)
-    return Wait(length) if length is not None else until(iso(text), now)
+    return Wait(length) if length is not None else header_wait(text, now)
 
 
 def until(at: int | None, now: int | None) -> Wait:

@@ -152,6 +152,10 @@ def test_the_first_hint_that_reads(given: Wire, wait: int | None) -> None:
         ({"x-ratelimit-reset-tokens": "20ms", "x-ratelimit-remaining-tokens": "0"}, 20),
         ({"anthropic-ratelimit-tokens-reset": "2026-01-01T00:00:09Z"}, 9_000),
         ({"x-ratelimit-reset": "1767225605", "ratelimit-reset": "4"}, 5_000),
+        ({"x-ratelimit-reset-after": "1.5"}, 1_500),
+        ({"anthropic-ratelimit-unified-reset": "1767225607"}, 7_000),
+        ({"x-ratelimit-reset": "Thu, 01 Jan 2026 00:00:06 GMT"}, 6_000),
+        ({"x-ratelimit-reset": "soon"}, None),
     ],
 )
 def test_reset_headers(headers: dict[str, str], wait: int | None) -> None:

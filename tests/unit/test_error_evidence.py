@@ -209,3 +209,23 @@ def test_a_long_output_ends_with_its_error() -> None:
         {"command": "git fetch", "exitCode": 128, "message": text}
     )
     assert (found.error_class, found.source) == ("transient", "pack")
+
+
+@pytest.mark.parametrize(
+    ("signals", "wait_ms"),
+    [
+        ({"headers": {"X-RateLimit-Reset-After": "1.5"}}, 1_500),
+        ({"headers": {"anthropic-ratelimit-unified-reset": "1767225607"}}, 7_000),
+        ({"headers": {"x-ratelimit-reset": "Thu, 01 Jan 2026 00:00:06 GMT"}}, 6_000),
+        ({"headers": {"x-ratelimit-reset": "soon"}}, None),
+        (
+            {"body": {"kind": "Status", "status": "Failure", "details": {"retryAfterSeconds": 3}}},
+            3_000,
+        ),
+    ],
+)
+def test_a_limit_says_when_it_is_lifted(signals: dict[str, Any], wait_ms: int | None) -> None:
+    given = {"status": 429, "now": "2026-01-01T00:00:00Z", **signals}
+    found = ErrorClassify().classify_data(given)
+    assert (found.error_class, found.wait_ms) == ("rate_limited", wait_ms)
+    assert found.to_dict() == reference(given)

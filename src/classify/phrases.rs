@@ -1,61 +1,56 @@
 //! Which of a few dozen phrases stands first in its table, of all that a text holds.
 
-use memchr::memchr2_iter;
+use std::iter;
 
 /// Bytes of a phrase that stand for it, and how many of them begin next to each other: one of
 /// them is met where a text is read in steps of that many.
 const PART: usize = 4;
 const STEP: usize = 4;
-/// The shortest phrase that has so many parts.
-const WHOLE: usize = PART + STEP - 1;
+const RUN: usize = PART + STEP - 1;
+/// How many parts of a text are looked at at once.
+const GROUP: usize = 64;
+/// Among how many lists the parts are dealt.
+const OWNERS: usize = 1 << 10;
 
 /// Letters from frequent to rare, roughly as in messages; what is not here is rarer.
 const FREQUENT: &[u8] = b" etaoinsrhldcumfpgwybvkx";
+/// Words that messages of every kind hold: a part of one tells little.
+const EVERYWHERE: &[u8] = b" the error request response connection server service message \
+    failed calling reading returned with command file and from invalid ";
 
 /// Searches for all phrases at once, ASCII case ignored.
 ///
-/// Looks for the rarest part of each phrase, and for the whole phrase only where it meets one:
+/// Looks for the rarest parts of each phrase, and for the whole phrase only where it meets one:
 /// ordinary text has next to none of these parts. An automaton takes twice as long, because each
 /// of its steps has to wait for the one before.
 #[derive(Debug)]
 pub(super) struct Phrases {
     all: Vec<Box<[u8]>>,
     /// A bit for each hash of a part.
-    seen: [u64; 256],
-    /// Parts in order, each with a phrase that has it and where in it.
-    parts: Vec<(u64, usize, usize)>,
-    /// Phrases too short for parts, each with its rarest letter and where that is.
-    short: Vec<(usize, u8, usize)>,
+    seen: Box<[u64; 1 << 10]>,
+    /// By the low bits of a hash: the hash of a part, a phrase, and how far after the beginning
+    /// of the phrase the part stands, plus one.
+    owners: Vec<Vec<(u16, usize, usize)>>,
 }
 
 impl Phrases {
-    /// Takes phrases in lower case.
+    /// Takes phrases of at least five bytes in lower case.
     pub(super) fn new<'a>(phrases: impl Iterator<Item = &'a [u8]>) -> Self {
         let all: Vec<Box<[u8]>> = phrases.map(Box::from).collect();
-        let (mut parts, mut short) = (Vec::new(), Vec::new());
+        let mut seen = Box::new([0; 1 << 10]);
+        let mut owners = vec![Vec::new(); OWNERS];
         for (place, phrase) in all.iter().enumerate() {
-            if phrase.len() < WHOLE {
-                let letters = phrase.iter().enumerate();
-                let rarest = letters.max_by_key(|(_, letter)| rarity(**letter));
-                short.extend(rarest.map(|(at, letter)| (place, *letter, at)));
-                continue;
-            }
-            let offset = rarest(phrase);
-            for at in offset..offset + STEP {
-                let part = phrase.get(at..).and_then(<[u8]>::first_chunk);
-                let part = part.map(|part| folded(u32::from_le_bytes(*part).into()));
-                parts.extend(part.map(|part| (part, place, at)));
+            for (part, after) in parts(phrase) {
+                let hash = hash(part);
+                if let Some(word) = seen.get_mut(usize::from(hash >> 6)) {
+                    *word |= 1 << (hash & 63);
+                }
+                if let Some(owners) = owners.get_mut(usize::from(hash) % OWNERS) {
+                    owners.push((hash, place, after));
+                }
             }
         }
-        parts.sort_unstable();
-        let mut seen = [0; 256];
-        for (part, ..) in &parts {
-            let (word, bit) = hash(*part);
-            if let Some(word) = seen.get_mut(usize::from(word)) {
-                *word |= bit;
-            }
-        }
-        Self { all, seen, parts, short }
+        Self { all, seen, owners }
     }
 
     /// The least position in the table of the phrases in a text.
@@ -63,94 +58,100 @@ impl Phrases {
     /// # Complexity
     /// O(text).
     pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
-        let mut first = self.first_short(text);
-        let mut at = 0;
-        // Four parts of 16 bytes are looked up before anything is decided: none waits for another.
-        while let Some((low, rest)) = text.get(at..).and_then(<[u8]>::split_first_chunk)
-            && let Some(high) = rest.first_chunk()
-        {
-            let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
-            let parts = [low, low >> 32, high, high >> 32].map(folded);
-            let seen = parts.map(|part| self.may_be(part));
-            let [one, two, three, four] = seen;
-            if one | two | three | four != 0 {
-                for (number, (part, seen)) in parts.into_iter().zip(seen).enumerate() {
-                    if seen != 0 {
-                        first = self.better(text, part, at + number * STEP, first);
-                    }
-                }
-                if first == Some(0) {
-                    return first;
-                }
+        let mut first = None;
+        let (parts, rest) = text.as_chunks();
+        for (group, parts) in parts.chunks(GROUP).enumerate() {
+            // A bit for each part: nothing is decided, so nothing is guessed, before all are seen.
+            let mut met = parts.iter().rev().fold(0, |met, part| met << 1 | self.seen(hash(*part)));
+            while met != 0 {
+                let at = (group * GROUP + met.trailing_zeros() as usize) * STEP;
+                first = self.better(text, at, first);
+                met &= met - 1;
             }
-            at += 4 * STEP;
-        }
-        while let Some(part) = text.get(at..).and_then(<[u8]>::first_chunk) {
-            let part = folded(u32::from_le_bytes(*part).into());
-            if self.may_be(part) != 0 {
-                first = self.better(text, part, at, first);
+            if first == Some(0) {
+                return first;
             }
-            at += STEP;
         }
-        first
+        match text.len().checked_sub(PART) {
+            Some(last) if !rest.is_empty() => self.better(text, last, first),
+            _ => first,
+        }
     }
 
-    fn first_short(&self, text: &[u8]) -> Option<usize> {
-        let stands = |(place, letter, offset): &(usize, u8, usize)| {
-            let holds = |at| self.holds(text, *place, at, *offset);
-            memchr2_iter(*letter, letter.to_ascii_uppercase(), text).any(holds)
-        };
-        self.short.iter().find(|short| stands(short)).map(|(place, ..)| *place)
+    /// 1 when a part of that hash may be looked for, else 0.
+    fn seen(&self, hash: u16) -> u64 {
+        self.seen.get(usize::from(hash >> 6)).copied().unwrap_or(0) >> (hash & 63) & 1
     }
 
-    /// Whether a phrase stands where the byte at `offset` of it is met at `at`.
-    fn holds(&self, text: &[u8], place: usize, at: usize, offset: usize) -> bool {
-        let (Some(start), Some(phrase)) = (at.checked_sub(offset), self.all.get(place)) else {
-            return false;
-        };
-        let there = text.get(start..start + phrase.len());
+    /// The least position of `first` and of the phrases that have the part at a place of a text
+    /// and stand there.
+    fn better(&self, text: &[u8], at: usize, first: Option<usize>) -> Option<usize> {
+        let part = text.get(at..).and_then(<[u8]>::first_chunk);
+        let hash = part.map_or(0, |part| hash(*part));
+        let owners = self.owners.get(usize::from(hash) % OWNERS).map_or(&[][..], |owners| owners);
+        owners.iter().fold(first, |first, (known, place, after)| {
+            let better = *known == hash && first.is_none_or(|first| *place < first);
+            let stands = better && self.stands(text, *place, (at + 1).checked_sub(*after));
+            if stands { Some(*place) } else { first }
+        })
+    }
+
+    fn stands(&self, text: &[u8], place: usize, start: Option<usize>) -> bool {
+        let phrase = self.all.get(place).map_or(&[][..], |phrase| phrase);
+        let there = start.and_then(|start| text.get(start..start + phrase.len()));
         there.is_some_and(|there| there.eq_ignore_ascii_case(phrase))
     }
+}
 
-    /// Not zero when the part may be one that is looked for.
-    fn may_be(&self, part: u64) -> u64 {
-        let (word, bit) = hash(part);
-        self.seen.get(usize::from(word)).copied().unwrap_or(0) & bit
+/// A place among 65,536, upper and lower case alike (Knuth, multiplicative hashing); some signs
+/// are alike too, which is no harm.
+fn hash(part: [u8; PART]) -> u16 {
+    let folded = u32::from_le_bytes(part) | 0x2020_2020;
+    let [high, low, ..] = folded.wrapping_mul(0x9E37_79B1).to_be_bytes();
+    u16::from_be_bytes([high, low])
+}
+
+/// The parts that stand for a phrase, and how far after its beginning, plus one.
+fn parts(phrase: &[u8]) -> Vec<([u8; PART], usize)> {
+    // One letter before and after it may be any.
+    let letters = phrase.iter().copied().map(Some);
+    let letters: Vec<_> = iter::once(None).chain(letters).chain([None]).collect();
+    let runs = letters.windows(RUN).enumerate();
+    let Some((start, run)) = runs.max_by_key(|(_, run)| rarity(run)) else { return Vec::new() };
+    let parts = run.windows(PART).zip(start..);
+    parts
+        .flat_map(|(part, after)| spelled(part).into_iter().map(move |part| (part, after)))
+        .collect()
+}
+
+/// All that a part can be.
+fn spelled(part: &[Option<u8>]) -> Vec<[u8; PART]> {
+    let mut all = vec![[0; PART]];
+    for (at, letter) in part.iter().enumerate() {
+        // Of two letters that are alike, one is enough.
+        let choices = letter.map_or(0..=u8::MAX, |letter| letter..=letter);
+        let choices = choices.filter(|letter| letter & 0x20 != 0);
+        let with = |part: &[u8; PART], letter| {
+            let mut part = *part;
+            part.iter_mut().skip(at).take(1).for_each(|place| *place = letter);
+            part
+        };
+        all = all
+            .iter()
+            .flat_map(|part| choices.clone().map(move |letter| with(part, letter)))
+            .collect();
     }
-
-    /// The least position of a phrase whose part is met at `at`, when it is before `first`.
-    fn better(&self, text: &[u8], part: u64, at: usize, first: Option<usize>) -> Option<usize> {
-        let from = self.parts.partition_point(|(known, ..)| *known < part);
-        let owners = self.parts.iter().skip(from).take_while(|(known, ..)| *known == part);
-        let found = owners
-            .filter(|(_, place, offset)| self.holds(text, *place, at, *offset))
-            .map(|(_, place, _)| *place)
-            .min();
-        first.into_iter().chain(found).min()
-    }
+    all
 }
 
-/// The lower four bytes, upper and lower case alike; some signs are alike too, which is no harm.
-fn folded(bytes: u64) -> u64 {
-    bytes & 0xFFFF_FFFF | 0x2020_2020
-}
-
-/// A place among 256 words and a bit of it (Knuth, multiplicative hashing).
-fn hash(part: u64) -> (u8, u64) {
-    let [high, low, ..] = part.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
-    (high, 1 << (low & 63))
-}
-
-/// How rare a letter is: the rarer, the more.
-fn rarity(letter: u8) -> usize {
-    FREQUENT.iter().position(|known| *known == letter).unwrap_or(FREQUENT.len())
-}
-
-/// Where the parts of a phrase begin that are least likely in a text.
-fn rarest(phrase: &[u8]) -> usize {
-    let score = |parts: &[u8]| parts.iter().map(|letter| rarity(*letter)).sum::<usize>();
-    let parts = phrase.windows(WHOLE).enumerate();
-    parts.max_by_key(|(_, parts)| score(parts)).map_or(0, |(at, _)| at)
+/// How rare the parts of a run are: the rarer, the more.
+fn rarity(run: &[Option<u8>]) -> (usize, usize, usize) {
+    let known: Vec<u8> = run.iter().copied().flatten().collect();
+    let everywhere = |part: &[u8]| EVERYWHERE.windows(PART).any(|other| other == part);
+    let telling = known.windows(PART).filter(|part| !everywhere(part)).count();
+    let rare = |letter: &u8| FREQUENT.iter().position(|known| known == letter);
+    let rare = known.iter().map(|letter| rare(letter).unwrap_or(FREQUENT.len())).sum();
+    (known.len(), telling, rare)
 }
 
 #[cfg(test)]
@@ -161,12 +162,13 @@ mod tests {
 
     use super::*;
 
-    const TABLE: [&str; 6] = [
+    const TABLE: [&str; 7] = [
         "rate limit",
         "quota",
         "javascript heap out of memory",
         "out of memory",
         "aaaaa",
+        "nospac",
         "limits",
     ];
 

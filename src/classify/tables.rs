@@ -16,10 +16,10 @@ const MESSAGE_CHARACTERS: usize = 64_000;
 /// The tables of `tables.json`.
 #[derive(Debug)]
 pub struct Tables {
-    status: BTreeMap<i64, Outcome>,
-    exit: BTreeMap<i64, Outcome>,
+    status: Numbered<Outcome>,
+    exit: Numbered<Outcome>,
     signal: BTreeMap<Box<str>, Outcome>,
-    exit_signals: BTreeMap<i64, Box<str>>,
+    exit_signals: Numbered<Box<str>>,
     /// By length, then by text: most look-ups are decided by numbers.
     code: Vec<(Box<str>, Outcome)>,
     phrases: Vec<(Box<str>, Outcome)>,
@@ -40,22 +40,15 @@ impl Tables {
         let root = document.as_ref().map(Document::root);
         let table = |name: &str| root.and_then(|root| child(&root, name));
         let outcomes = |name: &str| members(table(name).as_ref(), |node| outcome(node, 0));
-        let numbers = |name: &str| {
-            outcomes(name).into_iter().filter_map(|(key, out)| Some((key.parse().ok()?, out)))
-        };
-        let signals = members(table("exit_signals").as_ref(), text_of);
         let phrases = phrases(table("message").as_ref());
         let search = Phrases::new(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
         let mut code = outcomes("code");
         code.sort_by(|(one, _), (other, _)| by_length(one, other));
         Self {
-            status: numbers("status").collect(),
-            exit: numbers("exit").collect(),
+            status: Numbered::new(outcomes("status")),
+            exit: Numbered::new(outcomes("exit")),
             signal: outcomes("signal").into_iter().collect(),
-            exit_signals: signals
-                .into_iter()
-                .filter_map(|(key, name)| Some((key.parse().ok()?, name)))
-                .collect(),
+            exit_signals: Numbered::new(members(table("exit_signals").as_ref(), text_of)),
             code,
             phrases,
             search,
@@ -65,10 +58,10 @@ impl Tables {
     /// How many entries each table has: status, exit, signal, exit signals, code, message.
     pub fn sizes(&self) -> [usize; 6] {
         [
-            self.status.len(),
-            self.exit.len(),
+            self.status.count(),
+            self.exit.count(),
             self.signal.len(),
-            self.exit_signals.len(),
+            self.exit_signals.count(),
             self.code.len(),
             self.phrases.len(),
         ]
@@ -76,12 +69,12 @@ impl Tables {
 
     /// A status by its own entry.
     pub fn status(&self, status: i64) -> Option<Outcome> {
-        self.status.get(&status).copied()
+        self.status.get(status).copied()
     }
 
     /// An exit code by its own entry.
     pub fn exit(&self, code: i64) -> Option<Outcome> {
-        self.exit.get(&code).copied()
+        self.exit.get(code).copied()
     }
 
     /// A signal by its name in any case, with the name as the table has it.
@@ -93,7 +86,7 @@ impl Tables {
 
     /// The signal that an exit code of 128 and more stands for.
     pub fn exit_signal(&self, code: i64) -> Option<&str> {
-        self.exit_signals.get(&code).map(|name| &**name)
+        self.exit_signals.get(code).map(|name| &**name)
     }
 
     /// An error code as it is written, then in upper case, with the code as the table has it.
@@ -119,6 +112,34 @@ impl Tables {
             self.search.first(head.to_lowercase().as_bytes())
         }?;
         self.phrases.get(first).map(|(phrase, outcome)| (&**phrase, *outcome))
+    }
+}
+
+/// Entries under small numbers, each at its place.
+#[derive(Debug)]
+struct Numbered<T>(Vec<Option<T>>);
+
+impl<T> Numbered<T> {
+    /// A key that is no small number gives no entry.
+    fn new(entries: Vec<(Box<str>, T)>) -> Self {
+        let mut places = Vec::new();
+        for (key, entry) in entries {
+            let Ok(number) = key.parse::<u16>() else { continue };
+            let number = usize::from(number);
+            places.resize_with(places.len().max(number + 1), || None);
+            if let Some(place) = places.get_mut(number) {
+                *place = Some(entry);
+            }
+        }
+        Self(places)
+    }
+
+    fn get(&self, number: i64) -> Option<&T> {
+        self.0.get(usize::try_from(number).ok()?)?.as_ref()
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().flatten().count()
     }
 }
 

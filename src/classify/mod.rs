@@ -36,16 +36,20 @@ impl Classifier {
     /// Classifies by caller rules, packs, status, signal, exit code, code and message, in this
     /// order. Packs are asked only of what a [`More`] comes with.
     pub fn classify<'a>(&'a self, signals: &Signals<'a>) -> Verdict<'a> {
-        let nothing = Outcome::new(Class::Unknown, Action::Escalate);
-        self.by_rules(signals)
-            .or_else(|| {
-                let more =
-                    signals.more.filter(|_| !signals.is_success() || signals.is_contradicted())?;
-                Packs::get().ask(signals, more, self.packs.as_deref())
-            })
-            .or_else(|| by_tables(signals))
-            .unwrap_or_else(|| Found::named(nothing, "default", Source::Default))
-            .finish(signals)
+        self.found(signals).finish(signals)
+    }
+
+    fn found<'a>(&'a self, signals: &Signals<'a>) -> Found<'a> {
+        if let Some(found) = self.by_rules(signals) {
+            return found;
+        }
+        if let Some(more) = signals.more
+            && (!signals.is_success() || signals.is_contradicted())
+            && let Some(found) = Packs::get().ask(signals, more, self.packs.as_deref())
+        {
+            return found;
+        }
+        by_tables(signals)
     }
 
     fn by_rules<'a>(&'a self, signals: &Signals<'_>) -> Option<Found<'a>> {
@@ -67,15 +71,35 @@ impl Classifier {
     }
 }
 
-fn by_tables<'a>(signals: &Signals<'a>) -> Option<Found<'a>> {
+fn by_tables<'a>(signals: &Signals<'a>) -> Found<'a> {
     let tables = Tables::get();
-    signals
-        .heard_status()
-        .and_then(|status| by_status(tables, status))
-        .or_else(|| by_signal(tables, signals.signal?))
-        .or_else(|| by_exit_code(tables, signals.heard_exit_code()?))
-        .or_else(|| signals.codes().find_map(|code| by_code(tables, code)))
-        .or_else(|| signals.texts().find_map(|text| by_message(tables, text)))
+    if let Some(status) = signals.heard_status()
+        && let Some(found) = by_status(tables, status)
+    {
+        return found;
+    }
+    if let Some(name) = signals.signal
+        && let Some((name, outcome)) = tables.signal(name)
+    {
+        return Found::new(outcome, Entry::Signal(name), Source::Signal);
+    }
+    if let Some(code) = signals.heard_exit_code()
+        && let Some(found) = by_exit_code(tables, code)
+    {
+        return found;
+    }
+    for code in signals.codes() {
+        if let Some((own, outcome)) = tables.code(code) {
+            let entry = if own == code { Entry::Code(own) } else { Entry::GivenCode(code.into()) };
+            return Found::new(outcome, entry, Source::Code);
+        }
+    }
+    for text in signals.texts() {
+        if let Some((phrase, outcome)) = tables.message(text) {
+            return Found::new(outcome, Entry::Message(phrase), Source::Message);
+        }
+    }
+    Found::named(Outcome::new(Class::Unknown, Action::Escalate), "default", Source::Default)
 }
 
 /// A status of its own, else its hundred; below 200 nothing is said.
@@ -93,26 +117,10 @@ fn by_status(tables: &Tables, status: i64) -> Option<Found<'static>> {
     Some(Found::named(outcome, matched, Source::Status))
 }
 
-fn by_signal(tables: &'static Tables, name: &str) -> Option<Found<'static>> {
-    let (name, outcome) = tables.signal(name)?;
-    Some(Found::new(outcome, Entry::Signal(name), Source::Signal))
-}
-
 fn by_exit_code(tables: &'static Tables, code: i64) -> Option<Found<'static>> {
     if let Some(outcome) = tables.exit(code) {
         return Some(Found::new(outcome, Entry::Exit(code), Source::Exit));
     }
     let (name, outcome) = tables.signal(tables.exit_signal(code)?)?;
     Some(Found::new(outcome, Entry::ExitSignal(code, name), Source::Signal))
-}
-
-fn by_code<'a>(tables: &'static Tables, code: &'a str) -> Option<Found<'a>> {
-    let (own, outcome) = tables.code(code)?;
-    let entry = if own == code { Entry::Code(own) } else { Entry::GivenCode(code.into()) };
-    Some(Found::new(outcome, entry, Source::Code))
-}
-
-fn by_message(tables: &'static Tables, text: &str) -> Option<Found<'static>> {
-    let (phrase, outcome) = tables.message(text)?;
-    Some(Found::new(outcome, Entry::Message(phrase), Source::Message))
 }

@@ -129,8 +129,8 @@ fn spelled(part: &[Option<u8>]) -> Vec<[u8; PART]> {
     let mut all = vec![[0; PART]];
     for (at, letter) in part.iter().enumerate() {
         // Of two letters that are alike, one is enough.
-        let choices = letter.map_or(0..=u8::MAX, |letter| letter..=letter);
-        let choices = choices.filter(|letter| letter & 0x20 != 0);
+        let letters = letter.map_or(0..=u8::MAX, |letter| letter..=letter);
+        let letters = letters.filter(|any| letter.is_some() || any & 0x20 != 0);
         let with = |part: &[u8; PART], letter| {
             let mut part = *part;
             part.iter_mut().skip(at).take(1).for_each(|place| *place = letter);
@@ -138,7 +138,7 @@ fn spelled(part: &[Option<u8>]) -> Vec<[u8; PART]> {
         };
         all = all
             .iter()
-            .flat_map(|part| choices.clone().map(move |letter| with(part, letter)))
+            .flat_map(|part| letters.clone().map(move |letter| with(part, letter)))
             .collect();
     }
     all
@@ -162,7 +162,8 @@ mod tests {
 
     use super::*;
 
-    const TABLE: [&str; 7] = [
+    const TABLE: [&str; 8] = [
+        "rate_l",
         "rate limit",
         "quota",
         "javascript heap out of memory",

@@ -1,6 +1,5 @@
 //! The error tables: data, read once, with one search for all message phrases.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -20,8 +19,8 @@ pub struct Tables {
     exit: Numbered<Outcome>,
     signal: BTreeMap<Box<str>, Outcome>,
     exit_signals: Numbered<Box<str>>,
-    /// By length, then by text: most look-ups are decided by numbers.
-    code: Vec<(Box<str>, Outcome)>,
+    /// By the number that a code ends with.
+    code: Vec<(u64, Box<str>, Outcome)>,
     phrases: Vec<(Box<str>, Outcome)>,
     /// Answers positions in `phrases`.
     search: Phrases,
@@ -42,8 +41,9 @@ impl Tables {
         let outcomes = |name: &str| members(table(name).as_ref(), |node| outcome(node, 0));
         let phrases = phrases(table("message").as_ref());
         let search = Phrases::new(phrases.iter().map(|(phrase, _)| phrase.as_bytes()));
-        let mut code = outcomes("code");
-        code.sort_by(|(one, _), (other, _)| by_length(one, other));
+        let coded = |(code, outcome): (Box<str>, _)| (ending(&code), code, outcome);
+        let mut code: Vec<_> = outcomes("code").into_iter().map(coded).collect();
+        code.sort_by_key(|(ending, ..)| *ending);
         Self {
             status: Numbered::new(outcomes("status")),
             exit: Numbered::new(outcomes("exit")),
@@ -92,11 +92,16 @@ impl Tables {
     /// An error code as it is written, then in upper case, with the code as the table has it.
     pub fn code(&self, code: &str) -> Option<(&str, Outcome)> {
         let find = |wanted: &str| {
-            let place = self.code.binary_search_by(|(known, _)| by_length(known, wanted)).ok()?;
-            self.code.get(place)
+            let ending = ending(wanted);
+            let from = self.code.partition_point(|(known, ..)| *known < ending);
+            self.code
+                .iter()
+                .skip(from)
+                .take_while(|(known, ..)| *known == ending)
+                .find(|(_, code, _)| &**code == wanted)
         };
         let found = find(code).or_else(|| find(&code.to_uppercase()));
-        found.map(|(code, outcome)| (&**code, *outcome))
+        found.map(|(_, code, outcome)| (&**code, *outcome))
     }
 
     /// The phrase that stands first **in the table** of all that the message holds.
@@ -143,8 +148,10 @@ impl<T> Numbered<T> {
     }
 }
 
-fn by_length(one: &str, other: &str) -> Ordering {
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+/// The last eight bytes of a code as a number: two codes with the same are rare.
+fn ending(code: &str) -> u64 {
+    let bytes = code.as_bytes().iter().rev().take(8);
+    bytes.fold(0, |ending, byte| ending << 8 | u64::from(*byte))
 }
 
 /// As many characters of a text.
@@ -188,6 +195,21 @@ mod tests {
     #[test]
     fn every_entry_is_read() {
         assert_eq!(Tables::get().sizes(), [30, 6, 12, 12, 44, 47]);
+    }
+
+    #[test]
+    fn every_phrase_is_found_wherever_it_stands() {
+        let tables = Tables::get();
+        for (phrase, _) in &tables.phrases {
+            for (before, after) in
+                (0..9).flat_map(|before| (0..9).map(move |after| (before, after)))
+            {
+                let text = format!("{}{phrase}{}", "#".repeat(before), "#".repeat(after));
+                let found = tables.message(&text).map(|(found, _)| found);
+                let earliest = tables.phrases.iter().find(|(known, _)| phrase.contains(&**known));
+                assert_eq!(found, earliest.map(|(known, _)| &**known), "in {text}");
+            }
+        }
     }
 
     #[test]

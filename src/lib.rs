@@ -1,10 +1,11 @@
 //! The engine of interlock: which condition lists hold for a record, exactly, three-valued, in
 //! time linear in the text, and with reasons.
 //!
-//! Rooms, each importing only what stands after it: [`ruleset`], [`check`], [`path`],
+//! Rooms, each importing only what stands after it: [`batch`], [`ruleset`], [`check`], [`path`],
 //! [`pattern`], [`format`](mod@format), [`instant`], [`value`], [`limits`], [`error`]. No clock, no
 //! I/O.
 
+pub mod batch;
 pub mod canonical;
 pub mod check;
 pub mod classify;

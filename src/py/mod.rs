@@ -1,6 +1,7 @@
 //! The boundary: the only room that names `PyO3`. It converts and delegates; no rule of the grammar
 //! lives here.
 
+mod batch;
 mod classify;
 mod classify_many;
 mod document;
@@ -22,6 +23,8 @@ mod _core {
     use super::{Bound, PyModule, PyResult};
     use pyo3::types::PyModuleMethods as _;
 
+    #[pymodule_export]
+    use super::batch::{first_of_lines, first_of_many};
     #[pymodule_export]
     use super::classify::{Classifier, error_names, error_packs};
     #[pymodule_export]

@@ -15,9 +15,9 @@ use crate::ruleset::{self, CheckResult, Compiled, First, RuleReport, Shape, Verd
 #[pyclass(module = "interlock._core", frozen)]
 #[derive(Debug)]
 pub(super) struct RuleSet {
-    set: ruleset::RuleSet,
+    pub(super) set: ruleset::RuleSet,
     /// The keys of all paths as interned strings, by slot.
-    keys: Vec<Py<PyString>>,
+    pub(super) keys: Vec<Py<PyString>>,
 }
 
 type CompiledParts<'py> = (Option<RuleSet>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);

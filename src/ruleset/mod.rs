@@ -15,6 +15,8 @@ pub use walk::{First, Verdict};
 
 use crate::check::{Check, Test};
 use crate::path::{Path, Segment};
+use crate::value::Step;
+use crate::value::json::Wanted;
 
 /// N condition lists, compiled. Immutable; shared between threads.
 #[derive(Debug)]
@@ -83,6 +85,14 @@ impl RuleSet {
     /// How many checks a list holds, and whether one of them is enough.
     pub fn requirement(&self, rule: usize) -> Option<(usize, bool)> {
         self.rules.get(rule).map(|rule| (rule.end.saturating_sub(rule.start), rule.any))
+    }
+
+    /// The places that all paths lead through.
+    pub fn wanted(&self) -> Wanted {
+        Wanted::new(self.places.iter().map(|place| {
+            let step = place.segment.as_ref().map_or(Step::key(b""), |segment| segment.step(None));
+            (place.parent, step.key, step.index)
+        }))
     }
 
     /// The keys of all paths, by the slot under which a step names them; the root has none.

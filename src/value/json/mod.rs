@@ -4,7 +4,11 @@
 //! escapes are kept, an integer keeps all its digits, the last of a repeated key counts. Ready
 //! parsers refuse the first two (see `docs/adr/0002-json-reader.md`).
 
+mod pick;
 mod reader;
+mod scan;
+
+pub use pick::{Picked, PickedNode, Picker, Wanted};
 
 use std::collections::BTreeMap;
 
@@ -88,14 +92,8 @@ impl Document {
     /// # Errors
     /// [`JsonFault`] at the first byte that is not JSON.
     pub fn parse(input: &[u8]) -> Result<Self, JsonFault> {
-        if input.starts_with(b"\xEF\xBB\xBF") {
-            return Err(JsonFault { offset: 0, message: "a byte-order mark; leave it out" });
-        }
-        let text = std::str::from_utf8(input)
-            .map_err(|fault| JsonFault { offset: fault.valid_up_to(), message: INVALID_UTF8 })?;
-        let mut reader = Reader::new(text);
-        reader.document()?;
-        let Reader { decoded, tape, .. } = reader;
+        let text = utf8(input)?;
+        let Reader { decoded, tape, .. } = Reader::read(text)?;
         let mut document = Self { input: text.into(), decoded, tape };
         document.mark_repeats();
         Ok(document)
@@ -152,6 +150,27 @@ impl Document {
             _ => None,
         }
         .unwrap_or_default()
+    }
+}
+
+/// The text of an input.
+fn utf8(input: &[u8]) -> Result<&str, JsonFault> {
+    if input.starts_with(b"\xEF\xBB\xBF") {
+        return Err(JsonFault { offset: 0, message: "a byte-order mark; leave it out" });
+    }
+    std::str::from_utf8(input)
+        .map_err(|fault| JsonFault { offset: fault.valid_up_to(), message: INVALID_UTF8 })
+}
+
+/// A number as it is written, seen.
+fn number(token: &str) -> Read<View<'static>> {
+    if token.len() > Limits::DIGITS && token.bytes().all(|b| b != b'.' && b | 32 != b'e') {
+        let message = format!("an integer of more than {} digits", Limits::DIGITS);
+        return Err(Unreadable::new(message));
+    }
+    match Number::from_json(token) {
+        Some(number) => Ok(View::Number(number)),
+        None => Err(Unreadable::new("a number that cannot be read")),
     }
 }
 
@@ -224,17 +243,7 @@ impl Node for JsonNode<'_> {
             Entry::True => View::Boolean(true),
             Entry::False => View::Boolean(false),
             Entry::Number { start, end } => {
-                let token = self.document.input.get(start..end).unwrap_or_default();
-                if token.len() > Limits::DIGITS
-                    && token.bytes().all(|b| b != b'.' && b | 32 != b'e')
-                {
-                    let message = format!("an integer of more than {} digits", Limits::DIGITS);
-                    return Err(Unreadable::new(message));
-                }
-                match Number::from_json(token) {
-                    Some(number) => View::Number(number),
-                    None => return Err(Unreadable::new("a number that cannot be read")),
-                }
+                number(self.document.input.get(start..end).unwrap_or_default())?
             }
             Entry::Plain { .. } | Entry::Decoded { .. } => {
                 View::String(Text::from_generalised(self.document.string(self.at)))

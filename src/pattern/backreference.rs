@@ -7,11 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ast::{Ast, Bound, ClassItem, GroupName};
+use super::ast::{Ast, Bound, ClassItem, FlagChange, GroupName};
 use super::set::UnitSet;
 
 /// Most values of a group that is lowered by cases.
 const VALUES: usize = 16;
+
+/// Most units of a value.
+const UNITS: usize = 256;
 
 /// Most nodes that lowering by cases may visit and make.
 const NODES: usize = 50_000;
@@ -238,6 +241,11 @@ impl Survey {
         found
     }
 
+    /// How often a group and its references stand.
+    fn places(&self, number: u32) -> usize {
+        self.groups.iter().chain(&self.references).filter(|(own, ..)| *own == number).count()
+    }
+
     /// Whether a group is referred to.
     fn has(&self, number: u32) -> bool {
         self.common.contains_key(&number)
@@ -271,7 +279,8 @@ fn by_cases(ast: &mut Ast, ignore_case: bool, room: &mut usize, mut tried: BTree
             continue;
         }
         let nodes = Survey::of(part, ignore_case).nodes.saturating_mul(values.len() + 1);
-        let Some(left) = room.checked_sub(nodes) else { continue };
+        let written = survey.places(number) * values.iter().map(Vec::len).sum::<usize>();
+        let Some(left) = room.checked_sub(nodes.saturating_add(written)) else { continue };
         *room = left;
         let outside = survey.common.iter().filter(|(_, other)| !other.starts_with(way));
         let outside: BTreeSet<u32> = outside.map(|(number, _)| *number).collect();
@@ -384,6 +393,7 @@ fn words(ast: &Ast) -> Option<BTreeSet<Vec<u32>>> {
             units(items)?.into_iter().map(|unit| vec![unit]).collect()
         }
         Ast::Group { body, .. } => words(body)?,
+        Ast::Modified { change: FlagChange { ignore_case: None, .. }, body } => words(body)?,
         Ast::Concat(parts) => parts
             .iter()
             .try_fold([Vec::new()].into(), |before, part| followed(&before, &words(part)?))?,
@@ -415,7 +425,12 @@ fn words(ast: &Ast) -> Option<BTreeSet<Vec<u32>>> {
     (found.len() <= VALUES).then_some(found)
 }
 
+/// Each of the one followed by each of the other, if they are few and short.
 fn followed(before: &BTreeSet<Vec<u32>>, after: &BTreeSet<Vec<u32>>) -> Option<BTreeSet<Vec<u32>>> {
+    let longest = |words: &BTreeSet<Vec<u32>>| words.iter().map(Vec::len).max().unwrap_or(0);
+    if longest(before) + longest(after) > UNITS {
+        return None;
+    }
     let all: BTreeSet<Vec<u32>> = before
         .iter()
         .flat_map(|head| after.iter().map(|tail| [head.as_slice(), tail].concat()))

@@ -2,8 +2,9 @@
 
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
-use regex_automata::{Anchored, Input};
-use regex_syntax::hir::{Hir, Look, Repetition};
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 use super::fault::PatternFault;
 use super::guard::Guarded;
@@ -13,6 +14,9 @@ use crate::limits::Limits;
 
 /// What a row of bytes takes at least in the automata of `regex-automata`, in bytes.
 const SPELLING: usize = 24;
+
+/// Parts in a row up to which each is looked at for literals to search for.
+const PARTS: usize = 64;
 
 /// A compiled pattern, ready to run.
 #[derive(Debug)]
@@ -60,6 +64,7 @@ impl Engine {
             .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
         // A sticky match starts at the very start, which is a border of units.
         let hir = if inside_units && !sticky { aligned(hir) } else { hir };
+        let config = if has_many_parts(&hir) { only_prefix(config, &hir) } else { config };
         let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
         Some(Self::Plain { regex, sticky })
     }
@@ -107,6 +112,17 @@ impl Engine {
             Self::Guarded(guarded) => guarded.memory(),
         }
     }
+}
+
+fn has_many_parts(hir: &Hir) -> bool {
+    matches!(hir.kind(), HirKind::Concat(parts) if parts.len() > PARTS)
+}
+
+/// Searches for literals at the start of a match only: a searcher for each of many parts is built in
+/// far more time than the automaton.
+fn only_prefix(config: Config, hir: &Hir) -> Config {
+    let prefix = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
+    config.auto_prefilter(false).prefilter(prefix)
 }
 
 /// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it

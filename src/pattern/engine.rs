@@ -15,8 +15,10 @@ use crate::limits::Limits;
 /// What a row of bytes takes at least in the automata of `regex-automata`, in bytes.
 const SPELLING: usize = 24;
 
-/// Parts in a row up to which each is looked at for literals to search for.
+/// Parts in a row, and weight in all, up to which a pattern is looked through for literals to search
+/// for: a searcher is built for each part, and nested parts are copied once for each level.
 const PARTS: usize = 64;
+const WEIGHT: usize = 8_000;
 
 /// A compiled pattern, ready to run.
 #[derive(Debug)]
@@ -64,7 +66,8 @@ impl Engine {
             .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
         // A sticky match starts at the very start, which is a border of units.
         let hir = if inside_units && !sticky { aligned(hir) } else { hir };
-        let config = if has_many_parts(&hir) { only_prefix(config, &hir) } else { config };
+        let is_large = body.ir.weight() > WEIGHT || has_many_parts(&hir);
+        let config = if is_large { only_prefix(config, &hir) } else { config };
         let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
         Some(Self::Plain { regex, sticky })
     }
@@ -118,8 +121,7 @@ fn has_many_parts(hir: &Hir) -> bool {
     matches!(hir.kind(), HirKind::Concat(parts) if parts.len() > PARTS)
 }
 
-/// Searches for literals at the start of a match only: a searcher for each of many parts is built in
-/// far more time than the automaton.
+/// Searches for literals at the start of a match only.
 fn only_prefix(config: Config, hir: &Hir) -> Config {
     let prefix = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
     config.auto_prefilter(false).prefilter(prefix)

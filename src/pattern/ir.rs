@@ -169,6 +169,16 @@ impl Ir {
         }
     }
 
+    /// What it takes to copy it, roughly in ranges.
+    pub(super) fn weight(&self) -> usize {
+        8 + match self {
+            Self::Empty | Self::Ask { .. } => 0,
+            Self::Set(set) => set.ranges().len(),
+            Self::Concat(parts) | Self::Alternate(parts) => parts.iter().map(Self::weight).sum(),
+            Self::Repeat { body, .. } => body.weight(),
+        }
+    }
+
     /// As an `Hir`; `None` when it asks what `regex-automata` cannot answer.
     pub(super) fn to_hir(&self) -> Option<Hir> {
         self.hir(&|question, negated| {

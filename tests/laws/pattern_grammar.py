@@ -31,7 +31,10 @@ _MEMBERS = (
 )
 _OLD_MEMBERS = r"- [ z-a \c1 \d-x".split()
 _POINT_MEMBERS = r"\u{1F600}-\u{1F64F} \p{L} \P{Lu} \p{Ll} 😀 𐐀-𐐏".split()
-_SETS = r"\q{ab|c|} \q{ss} \q{K|é} \p{Emoji_Keycap_Sequence} [a-z] [^b] [\p{L}--\p{Lu}] \p{Ll} k".split()
+_SETS = (
+    *r"\q{ab|c|} \q{ss} \q{K|é} [a-z] [^b] [\p{L}--\p{Lu}] \p{Ll} k".split(),
+    r"\p{Emoji_Keycap_Sequence}",
+)
 
 
 class Case(NamedTuple):

@@ -20,6 +20,7 @@ mod note;
 mod parse;
 mod property;
 mod set;
+mod words;
 
 pub use cache::compiled;
 pub use explain::Explanation;

@@ -15,9 +15,8 @@ pub use tape::Tape;
 /// A hang; what is promised is measured by `benches/worst_pattern.py`.
 const HANG: Duration = Duration::from_secs(5);
 
-const FLAGS: [&str; 16] = [
-    "", "", "i", "m", "s", "im", "is", "y", "iy", "u", "iu", "mu", "imsu", "v", "iv", "imsv",
-];
+const FLAGS: [&str; 16] =
+    ["", "", "i", "m", "s", "im", "is", "y", "iy", "u", "iu", "mu", "imsu", "v", "iv", "imsv"];
 
 /// Makes one case of the bytes and checks it.
 ///
@@ -26,7 +25,8 @@ const FLAGS: [&str; 16] = [
 pub fn check(choices: &[u8]) {
     let mut tape = Tape::new(choices);
     let flags = tape.pick(&FLAGS).as_bytes();
-    let source = if tape.below(4) == 0 { raw(&mut tape) } else { from_points(grammar::source(&mut tape)) };
+    let source =
+        if tape.below(4) == 0 { raw(&mut tape) } else { from_points(grammar::source(&mut tape)) };
     let texts: Vec<Vec<u8>> = (0..4).map(|_| from_points(grammar::text(&mut tape))).collect();
     check_one(&source, flags, &texts);
 }

@@ -23,7 +23,8 @@ fn main() -> ExitCode {
     for number in seed..seed.saturating_add(count) {
         let mut numbers = Numbers(number);
         let length = numbers.next() % 400;
-        let bytes: Vec<u8> = (0..length).flat_map(|_| numbers.next().to_le_bytes()).take(length as usize).collect();
+        let bytes: Vec<u8> =
+            (0..length).flat_map(|_| numbers.next().to_le_bytes()).take(length as usize).collect();
         if std::panic::catch_unwind(|| interlock_fuzz::check(&bytes)).is_err() {
             eprintln!("seed {number}: run again with `seeded {number} 1`");
             return ExitCode::FAILURE;

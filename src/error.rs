@@ -77,6 +77,8 @@ codes! {
     UnknownType = "check/unknown-type", "the type name is not one of the seven";
     /// An operand or flags that the op does not read.
     Unused = "lint/unused", "a field that this op does not read (a warning)";
+    /// A part of a pattern that was probably meant otherwise.
+    PatternHint = "lint/pattern", "a part of a pattern was probably meant otherwise (a warning)";
     /// A pattern that is not ECMAScript.
     PatternInvalid = "pattern/invalid", "the pattern is not valid ECMAScript";
     /// A pattern that is ECMAScript but is not run here.

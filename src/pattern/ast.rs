@@ -120,9 +120,14 @@ impl FlagChange {
     }
 }
 
-/// A repeat count. Beyond 2^31 no text can reach it.
+/// A repeat count, or one that no text can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     Count(u32),
     Unreachable,
+}
+
+impl Bound {
+    /// The first count that is taken for unreachable; 2,147,483,647 is what people write for it.
+    pub(super) const UNREACHABLE: u32 = (1 << 31) - 1;
 }

@@ -7,11 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ast::{Ast, Bound, ClassItem, GroupName};
-use super::set::UnitSet;
-
-/// Most values of a group that is lowered by cases.
-const VALUES: usize = 16;
+use super::ast::{Ast, Bound, GroupName};
+use super::words::{WORDS, words};
 
 /// Most nodes that lowering by cases may visit and make.
 const NODES: usize = 50_000;
@@ -238,6 +235,11 @@ impl Survey {
         found
     }
 
+    /// How often a group and its references stand.
+    fn places(&self, number: u32) -> usize {
+        self.groups.iter().chain(&self.references).filter(|(own, ..)| *own == number).count()
+    }
+
     /// Whether a group is referred to.
     fn has(&self, number: u32) -> bool {
         self.common.contains_key(&number)
@@ -267,11 +269,12 @@ fn by_cases(ast: &mut Ast, ignore_case: bool, room: &mut usize, mut tried: BTree
         }
         let Some((part, ignore_case)) = part_at(ast, way, ignore_case) else { continue };
         let mut values = BTreeSet::new();
-        if !can_be_forced(part, number, &mut values) || values.len() > VALUES {
+        if !can_be_forced(part, number, &mut values) || values.len() > WORDS {
             continue;
         }
         let nodes = Survey::of(part, ignore_case).nodes.saturating_mul(values.len() + 1);
-        let Some(left) = room.checked_sub(nodes) else { continue };
+        let written = survey.places(number) * values.iter().map(Vec::len).sum::<usize>();
+        let Some(left) = room.checked_sub(nodes.saturating_add(written)) else { continue };
         *room = left;
         let outside = survey.common.iter().filter(|(_, other)| !other.starts_with(way));
         let outside: BTreeSet<u32> = outside.map(|(number, _)| *number).collect();
@@ -373,70 +376,4 @@ fn fill(ast: &mut Ast, number: u32, value: Option<&[u32]>) {
 
 fn word(units: &[u32]) -> Ast {
     Ast::Concat(units.iter().map(|unit| Ast::Unit(*unit)).collect())
-}
-
-/// All texts that a part without assertions matches, if they are few.
-fn words(ast: &Ast) -> Option<BTreeSet<Vec<u32>>> {
-    let found: BTreeSet<Vec<u32>> = match ast {
-        Ast::Empty => [Vec::new()].into(),
-        Ast::Unit(unit) => [vec![*unit]].into(),
-        Ast::Class { negated: false, items } => {
-            units(items)?.into_iter().map(|unit| vec![unit]).collect()
-        }
-        Ast::Group { body, .. } => words(body)?,
-        Ast::Concat(parts) => parts
-            .iter()
-            .try_fold([Vec::new()].into(), |before, part| followed(&before, &words(part)?))?,
-        Ast::Alternate(branches) => {
-            let mut all = BTreeSet::new();
-            for branch in branches {
-                all.append(&mut words(branch)?);
-            }
-            all
-        }
-        Ast::Repeat { body, min: Bound::Count(min), max: Some(Bound::Count(max)) }
-            if *max <= 256 =>
-        {
-            let turn = words(body)?;
-            let mut all = BTreeSet::new();
-            let mut turns: BTreeSet<Vec<u32>> = [Vec::new()].into();
-            for count in 0..=*max {
-                if count >= *min {
-                    all.extend(turns.iter().cloned());
-                }
-                if count < *max {
-                    turns = followed(&turns, &turn)?;
-                }
-            }
-            all
-        }
-        _ => return None,
-    };
-    (found.len() <= VALUES).then_some(found)
-}
-
-fn followed(before: &BTreeSet<Vec<u32>>, after: &BTreeSet<Vec<u32>>) -> Option<BTreeSet<Vec<u32>>> {
-    let all: BTreeSet<Vec<u32>> = before
-        .iter()
-        .flat_map(|head| after.iter().map(|tail| [head.as_slice(), tail].concat()))
-        .collect();
-    (all.len() <= VALUES).then_some(all)
-}
-
-/// The units of a class, if they are few.
-fn units(items: &[ClassItem]) -> Option<Vec<u32>> {
-    let mut ranges = Vec::new();
-    for item in items {
-        match item {
-            ClassItem::Range(low, high) => ranges.push((*low, *high)),
-            ClassItem::Builtin { set, negated: false } => {
-                ranges.extend_from_slice(UnitSet::builtin(*set).ranges());
-            }
-            _ => return None,
-        }
-    }
-    let set = UnitSet::new(ranges);
-    let count: u32 = set.ranges().iter().map(|(low, high)| high - low + 1).sum();
-    let few = usize::try_from(count).is_ok_and(|count| count <= VALUES);
-    few.then(|| set.ranges().iter().flat_map(|(low, high)| *low..=*high).collect())
 }

@@ -2,8 +2,9 @@
 
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
-use regex_automata::{Anchored, Input};
-use regex_syntax::hir::{Hir, Look, Repetition};
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 use super::fault::PatternFault;
 use super::guard::Guarded;
@@ -13,6 +14,11 @@ use crate::limits::Limits;
 
 /// What a row of bytes takes at least in the automata of `regex-automata`, in bytes.
 const SPELLING: usize = 24;
+
+/// Parts in a row, and weight in all, up to which a pattern is looked through for literals to search
+/// for: a searcher is built for each part, and nested parts are copied once for each level.
+const PARTS: usize = 64;
+const WEIGHT: usize = 8_000;
 
 /// A compiled pattern, ready to run.
 #[derive(Debug)]
@@ -60,6 +66,8 @@ impl Engine {
             .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
         // A sticky match starts at the very start, which is a border of units.
         let hir = if inside_units && !sticky { aligned(hir) } else { hir };
+        let is_large = body.ir.weight() > WEIGHT || has_many_parts(&hir);
+        let config = if is_large { only_prefix(config, &hir) } else { config };
         let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
         Some(Self::Plain { regex, sticky })
     }
@@ -107,6 +115,16 @@ impl Engine {
             Self::Guarded(guarded) => guarded.memory(),
         }
     }
+}
+
+fn has_many_parts(hir: &Hir) -> bool {
+    matches!(hir.kind(), HirKind::Concat(parts) if parts.len() > PARTS)
+}
+
+/// Searches for literals at the start of a match only.
+fn only_prefix(config: Config, hir: &Hir) -> Config {
+    let prefix = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
+    config.auto_prefilter(false).prefilter(prefix)
 }
 
 /// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it

@@ -37,12 +37,7 @@ impl Pattern {
         let mut notes: Vec<Note> = parsed
             .remarks
             .into_iter()
-            .map(|((start, end), remark)| Note {
-                start,
-                end,
-                is_hint: remark.is_hint(),
-                text: remark.text(flags, by_cases.contains(&start)),
-            })
+            .map(|(place, remark)| Note::of(place, remark, flags, by_cases.contains(&place.0)))
             .collect();
         notes.sort_by_key(|note| (note.start, note.end));
         Ok(Explanation {

@@ -169,6 +169,16 @@ impl Ir {
         }
     }
 
+    /// What it takes to copy it, roughly in ranges.
+    pub(super) fn weight(&self) -> usize {
+        8 + match self {
+            Self::Empty | Self::Ask { .. } => 0,
+            Self::Set(set) => set.ranges().len(),
+            Self::Concat(parts) | Self::Alternate(parts) => parts.iter().map(Self::weight).sum(),
+            Self::Repeat { body, .. } => body.weight(),
+        }
+    }
+
     /// As an `Hir`; `None` when it asks what `regex-automata` cannot answer.
     pub(super) fn to_hir(&self) -> Option<Hir> {
         self.hir(&|question, negated| {
@@ -187,15 +197,38 @@ impl Ir {
         self.hir(&|_, _| Some(Hir::empty()))
     }
 
+    fn row(&self) -> Option<&[Self]> {
+        if let Self::Concat(parts) = self { Some(parts) } else { None }
+    }
+
+    fn branches(&self) -> Option<&[Self]> {
+        if let Self::Alternate(branches) = self { Some(branches) } else { None }
+    }
+
+    /// What it consists of, also what parts of its own kind consist of: an `Hir` takes those apart
+    /// again and again, once for each level.
+    fn flat(&self, inside: &dyn Fn(&Self) -> Option<&[Self]>) -> Vec<&Self> {
+        let mut parts = Vec::new();
+        self.flatten(inside, &mut parts);
+        parts
+    }
+
+    fn flatten<'a>(&'a self, inside: &dyn Fn(&Self) -> Option<&[Self]>, flat: &mut Vec<&'a Self>) {
+        match inside(self) {
+            Some(parts) => parts.iter().for_each(|part| part.flatten(inside, flat)),
+            None => flat.push(self),
+        }
+    }
+
     fn hir(&self, ask: &dyn Fn(&Question, bool) -> Option<Hir>) -> Option<Hir> {
-        let each = |parts: &[Self]| -> Option<Vec<Hir>> {
-            parts.iter().map(|part| part.hir(ask)).collect()
+        let each = |parts: Vec<&Self>| -> Option<Vec<Hir>> {
+            parts.into_iter().map(|part| part.hir(ask)).collect()
         };
         Some(match self {
             Self::Empty => Hir::empty(),
             Self::Set(set) => set.to_hir(),
-            Self::Concat(parts) => Hir::concat(each(parts)?),
-            Self::Alternate(branches) => Hir::alternation(each(branches)?),
+            Self::Concat(_) => Hir::concat(each(self.flat(&Self::row))?),
+            Self::Alternate(_) => Hir::alternation(each(self.flat(&Self::branches))?),
             Self::Repeat { body, min, max } => Hir::repetition(Repetition {
                 min: *min,
                 max: *max,

@@ -212,8 +212,8 @@ fn repeat(body: Ir, min: Bound, max: Option<Bound>) -> Result<Ir, PatternFault> 
         Bound::Unreachable if !body.can_be_empty() => return Ok(Ir::never()),
         Bound::Unreachable if !body.asks(&|_, _| true) => 0,
         Bound::Unreachable => {
-            let message = "a repeat of at least 2^31 turns over something that is empty only in \
-                           places; write a smaller count";
+            let message = "a repeat of at least 2^31 - 1 turns over something that is empty only \
+                           in places; write a smaller count";
             return Err(PatternFault::too_large(message));
         }
     };

@@ -20,6 +20,7 @@ mod note;
 mod parse;
 mod property;
 mod set;
+mod words;
 
 pub use cache::compiled;
 pub use explain::Explanation;
@@ -39,6 +40,7 @@ pub struct Pattern {
     /// What a byte of text costs.
     cost: usize,
     work: usize,
+    hints: Box<[Note]>,
 }
 
 /// Why a text was not matched.
@@ -100,7 +102,7 @@ impl Pattern {
         limits: &Limits,
     ) -> Result<Self, Box<PatternFault>> {
         let flags = Flags::parse(flags)?;
-        let parse::Source { ast, largest, .. } = parsed(source, flags, limits)?;
+        let parse::Source { ast, largest, remarks } = parsed(source, flags, limits)?;
         let body = lower::lower(&backreference::resolved(ast, flags.ignore_case), flags)?;
         let engine = engine::Engine::new(&body, flags.sticky, limits)
             .map_err(|fault| fault.because_of(largest))?;
@@ -109,6 +111,7 @@ impl Pattern {
             cost: engine.cost(),
             engine,
             work: limits.pattern_work,
+            hints: note::first_hints(&remarks, flags),
             unicode: flags.unicode,
             text_bytes: limits.text_bytes,
         })
@@ -154,6 +157,11 @@ impl Pattern {
             return Err(TextFault::TooMuchWork { work, limit: self.work });
         }
         Ok(self.engine.is_match(units))
+    }
+
+    /// The first parts that were probably meant otherwise; [`Pattern::explain`] has them all.
+    pub fn hints(&self) -> &[Note] {
+        &self.hints
     }
 
     /// Heap memory of the compiled form, in bytes.

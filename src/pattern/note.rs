@@ -15,6 +15,23 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// What there is to say of a part; `by_cases` for a reference to a group of few values.
+    pub(super) fn of(place: (usize, usize), remark: Remark, flags: Flags, by_cases: bool) -> Self {
+        let (start, end) = place;
+        Self { start, end, is_hint: remark.is_hint(), text: remark.text(flags, by_cases) }
+    }
+}
+
+/// Most hints that a compiled pattern keeps.
+const HINTS: usize = 4;
+
+/// The first hints among remarks.
+pub(super) fn first_hints(remarks: &[((usize, usize), Remark)], flags: Flags) -> Box<[Note]> {
+    let hints = remarks.iter().filter(|(_, remark)| remark.is_hint()).take(HINTS);
+    hints.map(|(place, remark)| Note::of(*place, *remark, flags, false)).collect()
+}
+
 /// What the parser remarks on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remark {

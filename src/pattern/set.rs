@@ -5,6 +5,7 @@
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir};
 
 use super::ast::Builtin;
+use crate::value::text::{from_points, push_code_point};
 
 /// The largest code unit.
 pub(super) const LAST_UNIT: u32 = 0xFFFF;
@@ -136,20 +137,34 @@ impl UnitSet {
     /// A matcher for one unit of the set in generalised UTF-8. Characters are left to the automata,
     /// which spell them in little space; halves are spelled here.
     pub(super) fn to_hir(&self) -> Hir {
-        let halves = Self::new([HALVES]);
-        let characters = self.difference(&halves).0.into_iter().filter_map(|(low, high)| {
-            Some(ClassUnicodeRange::new(char::from_u32(low)?, char::from_u32(high)?))
-        });
-        let mut branches = vec![Hir::class(Class::Unicode(ClassUnicode::new(characters)))];
-        self.intersection(&halves).spell(&mut |bytes| {
-            branches.push(Hir::concat(bytes.iter().copied().map(byte).collect()));
-        });
+        if let [(unit, last)] = *self.0
+            && unit == last
+        {
+            return Hir::literal(from_points([unit]));
+        }
+        let halves = self.intersection(&Self::new([HALVES]));
+        let characters = self.difference(&halves);
+        let mut branches = Vec::new();
+        if !characters.0.is_empty() || halves.0.is_empty() {
+            let ranges = characters.0.into_iter().filter_map(|(low, high)| {
+                Some(ClassUnicodeRange::new(char::from_u32(low)?, char::from_u32(high)?))
+            });
+            branches.push(Hir::class(Class::Unicode(ClassUnicode::new(ranges))));
+        }
+        halves.spell(&mut |bytes| branches.push(product(bytes)));
         Hir::alternation(branches)
     }
 }
 
-fn byte((low, high): ByteRange) -> Hir {
-    Hir::class(Class::Bytes(ClassBytes::new([ClassBytesRange::new(low, high)])))
+/// A byte of each range in a row.
+fn product(bytes: &[ByteRange]) -> Hir {
+    if bytes.iter().all(|(low, high)| low == high) {
+        return Hir::literal(bytes.iter().map(|(low, _)| *low).collect::<Vec<u8>>());
+    }
+    let byte = |(low, high): &ByteRange| {
+        Hir::class(Class::Bytes(ClassBytes::new([ClassBytesRange::new(*low, *high)])))
+    };
+    Hir::concat(bytes.iter().map(byte).collect())
 }
 
 /// Bytes from the first to the second, both included.
@@ -185,8 +200,8 @@ fn split(low: u32, high: u32, emit: &mut Emit<'_>) {
         }
     }
     let (mut first, mut last) = (Vec::new(), Vec::new());
-    crate::value::text::push_code_point(&mut first, low);
-    crate::value::text::push_code_point(&mut last, high);
+    push_code_point(&mut first, low);
+    push_code_point(&mut last, high);
     let bytes: Vec<ByteRange> = first.into_iter().zip(last).collect();
     emit(&bytes);
 }

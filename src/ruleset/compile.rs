@@ -91,6 +91,11 @@ impl Builder {
             self.limits.patterns_bytes =
                 self.limits.patterns_bytes.saturating_sub(pattern.memory());
             self.limits.pattern_bytes = self.limits.pattern_bytes.min(self.limits.patterns_bytes);
+            self.faults.extend(pattern.hints().iter().map(|hint| {
+                let message = format!("{} (at character {})", hint.text, hint.start);
+                let place = format!("{field}.expected");
+                Problem::new(Code::PatternHint, place, check.expected_preview(REPORT), message)
+            }));
         }
         if let Some(fault) = fault {
             let value = match fault.field {

@@ -9,7 +9,14 @@ import time
 
 import pytest
 
-from interlock import Pattern, PatternExplanation, PatternTooLarge, PatternUnsupported
+from interlock import (
+    Checks,
+    ErrorClassify,
+    Pattern,
+    PatternExplanation,
+    PatternTooLarge,
+    PatternUnsupported,
+)
 
 
 def notes(source: str, flags: str = "", *, hints: bool = False) -> list[tuple[int, str, str]]:
@@ -161,6 +168,35 @@ class TestExplanation:
     def test_lone_halves(self) -> None:
         (note,) = Pattern("[\ud83d][]").explain().notes
         assert (3, "[]") == (note.start, note.part)
+
+
+class TestLint:
+    """A spec that is compiled warns of the first hints of its patterns."""
+
+    def test_of_a_check(self) -> None:
+        check = {"path": "a", "op": "notMatches", "expected": r"\Afoo\Z"}
+        assert [
+            ("checks[0].expected", '"\\\\Afoo\\\\Z"', "the letter A; write `^` (at character 0)"),
+            ("checks[0].expected", '"\\\\Afoo\\\\Z"', "the letter Z; write `$` (at character 5)"),
+        ] == [
+            (found.field, found.value, found.message)
+            for found in Checks([check], strict=True).lint()
+            if found.code == "lint/pattern" and found.is_warning
+        ]
+
+    def test_of_a_rule_for_errors(self) -> None:
+        rule = {"id": "a", "matches": "x{,3}", "class": "timeout", "action": "retry"}
+        (found,) = ErrorClassify([rule], strict=True).lint()
+        assert ("lint/pattern", "rules[0].matches") == (found.code, found.field)
+        assert found.message.startswith('rule "a": no repeat')
+
+    def test_only_the_first_four(self) -> None:
+        checks = [{"op": "matches", "expected": r"\A" * 9}]
+        assert 4 == len(Checks(checks).lint())
+        assert 4 == len(Checks.lint_spec({"checks": checks}))
+
+    def test_none_for_what_is_as_it_was_meant(self) -> None:
+        assert () == Checks([{"op": "matches", "expected": r"^\d+$"}]).lint()
 
 
 def test_the_largest_repeat_is_named() -> None:

@@ -150,10 +150,10 @@ class _Reader:
         source = self._condition(fields, "matches", name, place)
         if source is None:
             return None, False
+        field = f"{place}.matches"
         try:
-            return _core.Pattern(source, "i", limits=self._limits), False
+            pattern = _core.Pattern(source, "i", limits=self._limits)
         except PatternError as error:
-            field = f"{place}.matches"
             refused = isinstance(error, PatternInvalid)
             found = [
                 problem._replace(field=field, message=f'rule "{name}": {problem.message}')
@@ -161,6 +161,10 @@ class _Reader:
             ]
             (self.problems if refused else self.faults).extend(found)
             return None, not refused
+        for hint in pattern.explain().hints:
+            message = f'rule "{name}": {hint.text} (at character {hint.start})'
+            self.faults.append(Problem("lint/pattern", field, _core.preview(source), message))
+        return pattern, False
 
     def _text(
         self, fields: Mapping[str, object], field: str, place: str, *, required: bool = False

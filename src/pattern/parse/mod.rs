@@ -369,7 +369,7 @@ fn bound(digits: &[u32]) -> Bound {
         value.checked_mul(10)?.checked_add(unit.saturating_sub(unit_of('0')))
     });
     match value {
-        Some(count) if count < 1 << 31 => Bound::Count(count),
+        Some(count) if count < Bound::UNREACHABLE => Bound::Count(count),
         _ => Bound::Unreachable,
     }
 }

@@ -1,0 +1,75 @@
+"""What becomes of sources that once took seconds, or gigabytes, to compile.
+
+Found by `benches/worst_pattern.py`. The outcome decides, not the time: what is refused is refused
+for its size or its backreference, and the rest runs on the engine it should.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock import Pattern, PatternError
+
+LONG_ROW = r"[\ud800-\udfff]\p{scx=Zyyy}" * 330
+DEEP = 98
+
+
+def outcome(source: str, flags: str) -> str:
+    try:
+        return Pattern(source, flags).explain().engine
+    except PatternError as error:
+        return error.problems[0].message.rpartition("[")[2].rstrip("]")
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "expected"),
+    [
+        # A value of 16 million characters.
+        (r"(((a{256}){256}){256})\1", "", "unsupported.backreference"),
+        # A value of 256 characters, written 4,000 times.
+        ("(a{256})" + r"\1" * 4_000, "", "unsupported.backreference"),
+        ("((a{256}){16}|b)" + r"\1" * 100, "i", "unsupported.backreference"),
+        # The longest value, written as often as there is room for.
+        ("(a{256}|b)" + r"\1" * 90, "", "guarded"),
+        # A searcher for each part of a row.
+        (r"\d" * 5_000, "", "plain"),
+        (r"(?:\d\d|x)" * 1_000, "i", "plain"),
+        # Rows in rows, copied once for each level.
+        ("(?:" * DEEP + LONG_ROW + ")+" * DEEP, "", "plain"),
+        ("(?:" * DEEP + "\U0001f600" * 9_000 + "a)" * DEEP, "", "guarded"),
+        ("(?:" * DEEP + "." * 9_000 + "|)" * DEEP, "s", "guarded"),
+        ("[\U0001f600]" * 3_333, "i", "guarded"),
+    ],
+)
+def test_outcome(source: str, flags: str, expected: str) -> None:
+    assert len(source) <= 10_000
+    assert expected == outcome(source, flags)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "found"),
+    [
+        (r"^((?:a|b)c)\1$", "bcbc", True),
+        (r"^((?:a|b)c)\1$", "bcac", False),
+        (r"^((?m-s:a|b))\1$", "bb", True),
+        # Who writes the largest 32-bit number means no bound.
+        ("^x{0,2147483647}$", "xxx", True),
+        ("^x{2147483647,}$", "xxx", False),
+        ("^x{0,2147483646}$", "xxx", None),
+    ],
+)
+def test_what_runs_since(source: str, text: str, *, found: bool | None) -> None:
+    if found is None:
+        assert "unsupported.too_large" == outcome(source, "")
+    else:
+        assert found is Pattern(source).test(text)
+
+
+@pytest.mark.parametrize("parts", [63, 64, 65, 200])
+@pytest.mark.parametrize("part", [r"\d", "[ab]", "(?:ab|cd)", "."])
+def test_long_rows_are_found_like_short_ones(part: str, parts: int) -> None:
+    text = {r"\d": "7", "[ab]": "b", "(?:ab|cd)": "cd", ".": "x"}[part] * parts
+    pattern = Pattern(part * parts + "!")
+    assert pattern.test(f"\n\n{text}!..")
+    assert not pattern.test(f"\n\n{text[1:]}!")
+    assert not pattern.test(f"\n\n{text}..")

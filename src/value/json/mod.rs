@@ -7,6 +7,7 @@
 mod pick;
 mod reader;
 mod scan;
+mod shape;
 
 pub use pick::{Picked, PickedNode, Picker, Wanted};
 

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::scan::{Raw, Scalar, Sink, decode, scan};
+use super::shape::Shape;
 use super::{Document, JsonFault, JsonNode, number, utf8};
 use crate::value::{MemberName, Node, Read, Step, Text, View};
 
@@ -15,8 +16,14 @@ pub struct Wanted {
 #[derive(Debug)]
 struct Place {
     parent: usize,
-    /// Key and index of each child, and its place.
-    children: Vec<(Box<[u8]>, Option<usize>, usize)>,
+    children: Vec<Child>,
+}
+
+#[derive(Debug)]
+struct Child {
+    key: Box<[u8]>,
+    index: Option<usize>,
+    place: usize,
 }
 
 impl Wanted {
@@ -27,23 +34,19 @@ impl Wanted {
             if at != 0
                 && let Some(parent) = wanted.places.get_mut(parent)
             {
-                parent.children.push((key.into(), index, at));
+                parent.children.push(Child { key: key.into(), index, place: at });
             }
             wanted.places.push(Place { parent, children: Vec::new() });
         }
         wanted
     }
 
-    fn children(&self, place: usize) -> &[(Box<[u8]>, Option<usize>, usize)] {
+    fn children(&self, place: usize) -> &[Child] {
         self.places.get(place).map_or(&[], |place| &place.children)
     }
 
-    fn member(&self, place: usize, name: &[u8]) -> Option<usize> {
-        self.children(place).iter().find(|(key, ..)| **key == *name).map(|(.., at)| *at)
-    }
-
-    fn item(&self, place: usize, item: usize) -> Option<usize> {
-        self.children(place).iter().find(|(_, index, _)| *index == Some(item)).map(|(.., at)| *at)
+    fn child(&self, place: usize, is: impl Fn(&Child) -> bool) -> Option<usize> {
+        self.children(place).iter().find(|child| is(child)).map(|child| child.place)
     }
 }
 
@@ -54,6 +57,8 @@ pub struct Picker<'w> {
     found: Vec<Found>,
     frames: Vec<Frame>,
     open: Vec<bool>,
+    /// How the last text was built: the next one is mostly built alike.
+    shape: Shape,
 }
 
 /// A container that is open.
@@ -69,7 +74,7 @@ enum Frame {
 
 /// What is at a place.
 #[derive(Clone, Copy, Debug)]
-enum Found {
+pub(super) enum Found {
     Nothing,
     Scalar(Scalar),
     Array,
@@ -79,7 +84,8 @@ enum Found {
 impl<'w> Picker<'w> {
     /// A reader of these places.
     pub fn new(wanted: &'w Wanted) -> Self {
-        Self { wanted, found: Vec::new(), frames: Vec::new(), open: Vec::new() }
+        let (found, frames, open) = (Vec::new(), Vec::new(), Vec::new());
+        Self { wanted, found, frames, open, shape: Shape::default() }
     }
 
     /// Reads one JSON value, white space around it allowed.
@@ -88,12 +94,16 @@ impl<'w> Picker<'w> {
     /// [`JsonFault`] exactly where [`Document::parse`] has one.
     pub fn pick<'a>(&'a mut self, input: &'a [u8]) -> Result<Picked<'a>, JsonFault> {
         let text = utf8(input)?;
-        self.found.clear();
-        self.found.resize(self.wanted.places.len(), Found::Nothing);
-        self.frames.clear();
-        let Self { wanted, found, frames, open } = self;
-        let mut sink = Finder { wanted, text, found, frames, named: Some(0) };
-        scan(text, open, &mut sink)?;
+        let Self { wanted, found, frames, open, shape } = self;
+        if !shape.read(text, found) {
+            found.clear();
+            found.resize(wanted.places.len(), Found::Nothing);
+            frames.clear();
+            shape.begin(text);
+            let mut sink = Finder { wanted, text, found, frames, shape, named: Some(0) };
+            scan(text, open, &mut sink)?;
+            shape.end(text, found);
+        }
         Ok(Picked { wanted, text, found, whole: OnceCell::new() })
     }
 }
@@ -104,6 +114,7 @@ struct Finder<'a> {
     text: &'a str,
     found: &'a mut Vec<Found>,
     frames: &'a mut Vec<Frame>,
+    shape: &'a mut Shape,
     /// The place of the value that comes next, unless it is an item.
     named: Option<usize>,
 }
@@ -114,7 +125,7 @@ impl Finder<'_> {
         let place = match self.frames.last_mut() {
             Some(Frame::Array(array, items)) => {
                 *items += 1;
-                self.wanted.item(*array, *items - 1)
+                self.wanted.child(*array, |child| child.index == Some(*items - 1))
             }
             _ => self.named.take(),
         }?;
@@ -129,6 +140,7 @@ impl Finder<'_> {
 
     /// Of a repeated name the last counts: what the earlier value held is forgotten.
     fn forget(&mut self, place: usize) {
+        self.shape.give_up();
         let mut gone = vec![false; self.found.len()];
         for (at, entry) in self.wanted.places.iter().enumerate().skip(place) {
             let goes = at == place || gone.get(entry.parent) == Some(&true);
@@ -163,14 +175,15 @@ impl Sink for Finder<'_> {
         self.named = if escaped {
             let mut decoded = Vec::new();
             decode(name, &mut decoded);
-            self.wanted.member(*object, &decoded)
+            self.wanted.child(*object, |child| *child.key == *decoded)
         } else {
-            self.wanted.member(*object, name)
+            self.wanted.child(*object, |child| *child.key == *name)
         };
     }
 
-    fn scalar(&mut self, scalar: Scalar) {
-        self.note(Found::Scalar(scalar));
+    fn scalar(&mut self, scalar: Scalar, start: usize, end: usize) {
+        let place = self.note(Found::Scalar(scalar));
+        self.shape.scalar(self.text, place, start, end);
     }
 }
 
@@ -197,8 +210,8 @@ impl Picked<'_> {
         let mut at = place;
         while at != 0 {
             let parent = self.wanted.places.get(at)?.parent;
-            let (key, index, _) =
-                self.wanted.children(parent).iter().find(|(.., own)| *own == at)?;
+            let mut siblings = self.wanted.children(parent).iter();
+            let Child { key, index, .. } = siblings.find(|child| child.place == at)?;
             steps.push(Step { key, index: *index, slot: None });
             at = parent;
         }
@@ -277,5 +290,100 @@ impl Node for PickedNode<'_> {
         let Some(node) = self.whole() else { return Ok(Vec::new()) };
         let members = node.members(limit)?;
         Ok(members.into_iter().map(|(name, node)| (name, Self::Other(node))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+    use crate::canonical;
+
+    /// Parts of texts that are JSON now and then.
+    const PARTS: [&str; 22] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"a\"",
+        "\"b\"",
+        "\"\\u0061\"",
+        "\"a\\ud83d\\ude00\\n\"",
+        "1",
+        "-0.5e3",
+        "01",
+        "null",
+        "true",
+        "false",
+        " ",
+        "\"long enough for two chunks\"",
+        "\"é\"",
+        "\\",
+        "\t",
+        "\"",
+    ];
+
+    fn text() -> impl Strategy<Value = String> {
+        let scalar = select(vec!["1", "\"x\"", "null", "true", "\"a\\nb\"", "2.50", "[]", "{}"]);
+        scalar.prop_map(str::to_owned).prop_recursive(4, 24, 4, |inner| {
+            let name = select(vec!["a", "b", "c", "0", "1", "\\u0061"]);
+            let member =
+                (name, inner.clone()).prop_map(|(name, value)| format!("\"{name}\": {value}"));
+            prop_oneof![
+                vec(inner, 0..4).prop_map(|items| format!("[{}]", items.join(","))),
+                vec(member, 0..4).prop_map(|members| format!("{{{}}}", members.join(", "))),
+            ]
+        })
+    }
+
+    /// a, a.b, a.0, b, b.a.c, 1
+    fn wanted() -> Wanted {
+        let places = [(0, "", None), (0, "a", None), (1, "b", None), (1, "0", Some(0))];
+        let more = [(0, "b", None), (4, "a", None), (5, "c", None), (0, "1", Some(1))];
+        let all = places.into_iter().chain(more);
+        Wanted::new(all.map(|(parent, key, index)| (parent, key.as_bytes(), index)))
+    }
+
+    fn read<N: Node>(node: &N) -> String {
+        canonical::canonical(node, 64).unwrap_or_else(|fault| format!("{fault:?}"))
+    }
+
+    /// What is at each place, by slots and without.
+    fn seen<N: Node>(root: &N, wanted: &Wanted) -> Vec<Option<String>> {
+        let mut nodes = vec![Some(root.clone())];
+        for place in 1..wanted.places.len() {
+            let parent = wanted.places[place].parent;
+            let child = wanted.children(parent).iter().find(|child| child.place == place).unwrap();
+            let step = Step { key: &child.key, index: child.index, slot: Some(place) };
+            nodes.push(nodes[parent].as_ref().and_then(|node| node.child(&step).unwrap()));
+        }
+        nodes.iter().map(|node| node.as_ref().map(read)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_picked_is_what_is_there(
+            texts in vec((text(), vec(select(&PARTS[..]), 0..12), 0_u8..3), 1..6),
+        ) {
+            let wanted = wanted();
+            let mut picker = Picker::new(&wanted);
+            for (value, parts, kind) in texts {
+                let text = match kind { 0 => parts.concat(), 1 => value, _ => value + parts.first().unwrap_or(&"") };
+                // Twice, so that the second is read by its shape.
+                for _ in 0..2 {
+                    match (picker.pick(text.as_bytes()), Document::parse(text.as_bytes())) {
+                        (Ok(picked), Ok(document)) => {
+                            prop_assert_eq!(seen(&picked.root(), &wanted), seen(&document.root(), &wanted));
+                        }
+                        (picked, document) => prop_assert_eq!(picked.err(), document.err(), "{}", text),
+                    }
+                }
+            }
+        }
     }
 }

@@ -66,7 +66,7 @@ impl Sink for Reader<'_> {
         self.string(name);
     }
 
-    fn scalar(&mut self, scalar: Scalar) {
+    fn scalar(&mut self, scalar: Scalar, _: usize, _: usize) {
         self.item();
         match scalar {
             Scalar::Null => self.tape.push(Entry::Null),

@@ -13,8 +13,8 @@ pub(super) trait Sink {
     fn end(&mut self);
     /// The name of a member, before its value.
     fn name(&mut self, name: Raw);
-    /// Anything else.
-    fn scalar(&mut self, scalar: Scalar);
+    /// Anything else, and where it stands, quotes included.
+    fn scalar(&mut self, scalar: Scalar, start: usize, end: usize);
 }
 
 /// A string as it is written, between its quotes.
@@ -59,6 +59,13 @@ pub(super) fn scan(
     }
 }
 
+/// The scalar that begins at a place of a text, and where it ends; `None` for anything else.
+pub(super) fn scalar_at(text: &str, at: usize) -> Option<(Scalar, usize)> {
+    let mut scanner = Scanner { bytes: text.as_bytes(), at };
+    let scalar = scanner.scalar().ok()?;
+    Some((scalar, scanner.at))
+}
+
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -67,25 +74,31 @@ struct Scanner<'a> {
 impl Scanner<'_> {
     /// Reads a value; of a container with parts only the bracket, and whether it is an object.
     fn value(&mut self, sink: &mut impl Sink) -> Result<Option<bool>, JsonFault> {
-        let Some(first) = self.peek() else {
-            return Err(self.fault("the text ends too early"));
-        };
-        let scalar = match first {
-            b'"' => {
-                self.at += 1;
-                Scalar::String(self.string()?)
-            }
-            b'-' | b'0'..=b'9' => self.number()?,
-            b'{' => return Ok(self.begins(b'}', sink).then_some(true)),
-            b'[' => return Ok(self.begins(b']', sink).then_some(false)),
-            b't' => self.word(b"true", Scalar::True)?,
-            b'f' => self.word(b"false", Scalar::False)?,
-            b'n' => self.word(b"null", Scalar::Null)?,
-            b'N' | b'I' => return Err(self.fault("NaN and Infinity are not JSON")),
-            _ => return Err(self.fault("expected a value")),
-        };
-        sink.scalar(scalar);
+        match self.peek() {
+            Some(b'{') => return Ok(self.begins(b'}', sink).then_some(true)),
+            Some(b'[') => return Ok(self.begins(b']', sink).then_some(false)),
+            _ => {}
+        }
+        let start = self.at;
+        let scalar = self.scalar()?;
+        sink.scalar(scalar, start, self.at);
         Ok(None)
+    }
+
+    fn scalar(&mut self) -> Result<Scalar, JsonFault> {
+        match self.peek() {
+            Some(b'"') => {
+                self.at += 1;
+                self.string().map(Scalar::String)
+            }
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word(b"true", Scalar::True),
+            Some(b'f') => self.word(b"false", Scalar::False),
+            Some(b'n') => self.word(b"null", Scalar::Null),
+            Some(b'N' | b'I') => Err(self.fault("NaN and Infinity are not JSON")),
+            Some(_) => Err(self.fault("expected a value")),
+            None => Err(self.fault("the text ends too early")),
+        }
     }
 
     /// Whether the container that begins here has parts.

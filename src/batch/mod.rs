@@ -8,7 +8,7 @@ use std::thread::{Builder, scope};
 
 use memchr::memchr;
 
-pub use first::{FirstOf, first_code};
+pub use first::FirstOf;
 
 use crate::value::json::{PickedNode, Picker, Wanted};
 

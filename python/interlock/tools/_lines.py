@@ -1,0 +1,76 @@
+"""JSON Lines from a text or a file, in pieces of whole lines."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
+
+from interlock.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["LINE_LIMIT", "Piece", "is_text", "pieces"]
+
+LINE_LIMIT = 256 << 20
+"""Bytes of a line of a file; a longer one is a bad line."""
+_BLOCK = 4 << 20
+_BOM = b"\xef\xbb\xbf"
+
+
+class Piece(NamedTuple):
+    """Whole lines; or, without any, a line over the limit."""
+
+    text: bytes
+    overlong: bool = False
+
+
+def is_text(records: object) -> bool:
+    """Whether records come as JSON Lines: bytes, or the path of a file.
+
+    Raises:
+        ConfigError: For a `str`: it might be a text or a path.
+    """
+    if isinstance(records, str):
+        message = "a str may be a text or a path: write text.encode() or pathlib.Path(path)"
+        raise ConfigError([Problem("wrong-type", "records", repr(records[:40]), message)])
+    return isinstance(records, (bytes, bytearray, memoryview, PathLike))
+
+
+def pieces(records: object) -> Iterator[Piece]:
+    """Cut a text or file behind line ends; a byte-order mark at its very start is left out.
+
+    Raises:
+        OSError: When the file cannot be read.
+    """
+    if not isinstance(records, PathLike):
+        yield Piece(bytes(cast("bytes", records)).removeprefix(_BOM))
+        return
+    with Path(cast("PathLike[str]", records)).open("rb") as lines:
+        first = True
+        for piece in _of_file(lines):
+            yield piece._replace(text=piece.text.removeprefix(_BOM)) if first else piece
+            first = False
+
+
+def _of_file(lines: IO[bytes]) -> Iterator[Piece]:
+    while block := lines.read(_BLOCK):
+        if not block.endswith(b"\n"):
+            block += lines.readline(LINE_LIMIT + 1)
+        if _is_over(block):
+            start = block.rfind(b"\n") + 1
+            yield Piece(block[:start])
+            yield Piece(b"", overlong=True)
+            _skip_line(lines)
+        else:
+            yield Piece(block)
+
+
+def _is_over(block: bytes) -> bool:
+    return not block.endswith(b"\n") and len(block) - block.rfind(b"\n") - 1 > LINE_LIMIT
+
+
+def _skip_line(lines: IO[bytes]) -> None:
+    while (rest := lines.readline(_BLOCK)) and not rest.endswith(b"\n"):
+        pass

@@ -1,0 +1,154 @@
+"""Patterns against other engines, in alternating rounds of one process; prints Markdown.
+
+The clock is the CPU time of the process, the middle round counts. Crates run in a process of their
+own, asked once a round.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import timeit
+from collections.abc import Callable
+from statistics import median
+from time import process_time
+
+import pattern_cases as data
+from pattern_cases import Case
+from pattern_peers import Crates, re2_search, re2_version
+
+import interlock
+from interlock import Pattern
+
+ROUNDS = 15
+
+
+class Timed:
+    """A search of one text, and how long it took in each round."""
+
+    def __init__(self, search: Callable[[str], object], text: str) -> None:
+        self._timer = timeit.Timer("search(text)", timer=process_time, globals=locals())
+        self._calls, spent = 1, self._timer.timeit(1)
+        while spent < 0.002:
+            self._calls *= 4
+            spent = self._timer.timeit(self._calls)
+        self._calls = max(1, int(self._calls * 0.01 / spent))
+        self.rounds: list[float] = []
+
+    def round(self) -> float:
+        """Measure a round of about 10 ms: seconds a search."""
+        self.rounds.append(self._timer.timeit(self._calls) / self._calls)
+        return self.rounds[-1]
+
+
+def shown(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    return f"{seconds * 1e9:,.0f} ns" if seconds < 1e-5 else f"{seconds * 1e6:,.0f} µs"
+
+
+def ratio(ours: list[float], theirs: list[float]) -> str:
+    """Give the middle of the ratios of the rounds."""
+    if not theirs:
+        return "–"
+    return f"**{median(mine / other for mine, other in zip(ours, theirs, strict=True)):.2f}x**"
+
+
+def middle(rounds: list[float]) -> str:
+    return shown(median(rounds) if rounds else None)
+
+
+def row(case: Case, length: int, crates: Crates, engine: str, *, found: bool) -> str:
+    """Time one text with every engine that can be had."""
+    text = case.text(length, found=found)
+    ours = Timed(Pattern(case.pattern, case.flags).test, text)
+    theirs = Timed(data.python_pattern(case).search, text)
+    search = re2_search(case)
+    others = Timed(search, text) if search else None
+    crate: list[float] = []
+    for _ in range(ROUNDS):
+        ours.round()
+        theirs.round()
+        if others:
+            others.round()
+        if (spent := crates.seconds(engine, case, text, found=found)) is not None:
+            crate.append(spent)
+    re2 = others.rounds if others else []
+    return " | ".join(
+        [
+            f"| {case.name}, {'hit' if found else 'no hit'}",
+            *(middle(rounds) for rounds in (ours.rounds, theirs.rounds, re2, crate)),
+            *(ratio(ours.rounds, rounds) for rounds in (theirs.rounds, re2, crate)),
+        ]
+    ) + " |"
+
+
+def table(title: str, cases: tuple[Case, ...], length: int, crates: Crates, engine: str) -> None:
+    crate = "crate `regex`" if engine == "regex" else "`corvus-regex-ecma262`"
+    print(f"| {title} | interlock | `re` | re2 | {crate} | to `re` | to re2 | to the crate |")
+    print("|---|---|---|---|---|---|---|---|")
+    for case in cases:
+        for found in (True, False):
+            print(row(case, length, crates, engine, found=found), flush=True)
+    print()
+
+
+def quadratic_table(crates: Crates) -> None:
+    case = Case("quadratic", data.QUADRATIC, "", "")
+    ours, theirs = Pattern(case.pattern), re.compile(case.pattern)
+    print("| letters | interlock | a letter | `re` | `corvus-regex-ecma262` |")
+    print("|---|---|---|---|---|")
+    for letters in (1_000, 5_000, 10_000, 20_000, 100_000):
+        text = "a" * letters
+        timed = Timed(ours.test, text)
+        mine = median(timed.round() for _ in range(ROUNDS))
+        others = "not run | not run"
+        if letters <= 20_000:
+            crate = crates.seconds("corvus", case, text, found=False)
+            others = f"{shown(Timed(theirs.search, text).round())} | {shown(crate)}"
+        print(f"| {letters:,} | {shown(mine)} | {mine / letters * 1e9:.2f} ns | {others} |")
+    print()
+
+
+def pathological_table() -> None:
+    """Show time a character from 1,000 to 100,000 characters, over the pathological set."""
+    costs: list[tuple[float, float, str]] = []
+    for source, flags, runs in data.pathological():
+        pattern, each = Pattern(source, flags), []
+        for length in (1_000, 100_000):
+            text = data.stretched(runs, length)
+            timed = Timed(pattern.test, text)
+            each.append(min(timed.round() for _ in range(3)) / len(text))
+        costs.append((each[1] / each[0], each[1], source))
+    costs.sort()
+    grown = [cost for cost in costs if cost[0] > 2]
+    print("| pathological set | growth of the time a character | ns a character at 100,000 |")
+    print("|---|---|---|")
+    dearest = max(cost for _, cost, _ in costs)
+    print(f"| middle of {len(costs)} | {costs[len(costs) // 2][0]:.2f}x | "
+          f"{median(cost for _, cost, _ in costs) * 1e9:.2f} |")
+    print(f"| worst | {costs[-1][0]:.2f}x | {dearest * 1e9:.2f} |")
+    print(f"| over 2x | {len(grown)} cases | |")
+    for growth, cost, source in grown:
+        print(f"  {growth:.2f} {cost*1e9:.2f} {source}")
+
+
+def main() -> None:
+    crates = Crates()
+    print(
+        f"interlock {interlock.__version__}, CPython {platform.python_version()} "
+        f"({platform.python_compiler()}), {platform.machine()}, {os.cpu_count()} CPUs; "
+        f"{re2_version()}; {crates.why}\n"
+    )
+    table("50 characters", data.ORDINARY, data.SHORT, crates, "regex")
+    table("100,000 characters", data.ORDINARY, data.LONG, crates, "regex")
+    table("lookaround, 50", data.LOOKAROUND, data.SHORT, crates, "corvus")
+    table("lookaround, 100,000", data.LOOKAROUND, data.LONG, crates, "corvus")
+    quadratic_table(crates)
+    pathological_table()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

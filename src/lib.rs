@@ -2,9 +2,10 @@
 //! time linear in the text, and with reasons.
 //!
 //! Rooms, each importing only what stands after it: [`ruleset`], [`check`], [`path`],
-//! [`pattern`], [`format`](mod@format), [`instant`], [`value`], [`limits`], [`error`]. No clock, no
+//! [`pattern`], [`format`](mod@format), [`instant`], [`value`], [`limits`], [`error`], [`bits`]. No clock, no
 //! I/O.
 
+pub mod bits;
 pub mod canonical;
 pub mod check;
 pub mod classify;

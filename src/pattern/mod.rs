@@ -16,6 +16,8 @@ mod fold;
 mod guard;
 mod ir;
 mod lower;
+mod many;
+mod needle;
 mod note;
 mod parse;
 mod property;
@@ -24,7 +26,10 @@ mod set;
 pub use cache::compiled;
 pub use explain::Explanation;
 pub use fault::{FaultKind, PatternFault};
+pub use many::Many;
 pub use note::Note;
+
+use std::borrow::Cow;
 
 use crate::limits::Limits;
 use crate::value::text::{code_points, code_units, length, push_code_point};
@@ -33,6 +38,8 @@ use crate::value::text::{code_points, code_units, length, push_code_point};
 #[derive(Debug)]
 pub struct Pattern {
     engine: engine::Engine,
+    /// One of these stands in every text that it is found in, if that is known.
+    needles: Option<Box<[Box<[u8]>]>>,
     unicode: bool,
     memory: usize,
     text_bytes: usize,
@@ -108,6 +115,7 @@ impl Pattern {
             memory: engine.memory(),
             cost: engine.cost(),
             engine,
+            needles: needle::needles(&body.ir),
             work: limits.pattern_work,
             unicode: flags.unicode,
             text_bytes: limits.text_bytes,
@@ -122,17 +130,9 @@ impl Pattern {
     /// # Complexity
     /// O(pattern × text).
     pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
-        // Code points are spelled as they are. Of code units a character above U+FFFF is two, each
-        // spelled on its own.
-        let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
-        if !self.unicode && text.len() <= self.text_bytes && text.chunks(1024).any(wide) {
-            let mut units = Vec::with_capacity(text.len() * 3 / 2);
-            for unit in code_units(text) {
-                push_code_point(&mut units, u32::from(unit));
-            }
-            return self.find(text.len(), &units);
-        }
-        self.find(text.len(), text)
+        self.accepts(text.len())?;
+        let units = if self.unicode { Cow::Borrowed(text) } else { in_units(text) };
+        Ok(self.engine.is_match(&units))
     }
 
     /// As [`Pattern::test`] for a text without characters above U+FFFF, which is not looked through
@@ -141,11 +141,12 @@ impl Pattern {
     /// # Errors
     /// As [`Pattern::test`].
     pub fn test_narrow(&self, text: &[u8]) -> Result<bool, TextFault> {
-        self.find(text.len(), text)
+        self.accepts(text.len())?;
+        Ok(self.engine.is_match(text))
     }
 
-    /// Whether the pattern is found in units, of a text of so many bytes.
-    fn find(&self, bytes: usize, units: &[u8]) -> Result<bool, TextFault> {
+    /// Whether a text of so many bytes is matched at all.
+    fn accepts(&self, bytes: usize) -> Result<(), TextFault> {
         if bytes > self.text_bytes {
             return Err(TextFault::TooLong { bytes, limit: self.text_bytes });
         }
@@ -153,13 +154,31 @@ impl Pattern {
         if work > self.work {
             return Err(TextFault::TooMuchWork { work, limit: self.work });
         }
-        Ok(self.engine.is_match(units))
+        Ok(())
+    }
+
+    /// The longest text that is matched, in bytes.
+    fn longest(&self) -> usize {
+        self.text_bytes.min(self.work / self.cost.max(1))
     }
 
     /// Heap memory of the compiled form, in bytes.
     pub fn memory(&self) -> usize {
         self.memory
     }
+}
+
+/// A text as its code units are spelled: a character above U+FFFF is two, each on its own.
+fn in_units(text: &[u8]) -> Cow<'_, [u8]> {
+    let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
+    if !text.chunks(1024).any(wide) {
+        return Cow::Borrowed(text);
+    }
+    let mut units = Vec::with_capacity(text.len() * 3 / 2);
+    for unit in code_units(text) {
+        push_code_point(&mut units, u32::from(unit));
+    }
+    Cow::Owned(units)
 }
 
 /// Whether a source compiles as ECMAScript without flags; `None` when it is over a limit or uses

@@ -97,6 +97,30 @@ QUADRATIC = r"(?=.*[0-9]).*x"
 """Quadratic where every place of a text without a digit reads on to its end."""
 
 
+def rules(count: int) -> list[str]:
+    """Make so many patterns as rules about messages have; one in ten holds no fixed text."""
+    chance = random.Random(count)
+
+    def one(number: int) -> str:
+        first, second = chance.choice(TARGETS), chance.choice(errors.WORDS)
+        if number % 10 == 9:
+            return rf"[A-Z]{{{number % 7 + 2}}}[0-9]+[a-z]?:"
+        return (
+            f"{first} {second} {number}",
+            rf"\b(?:{first}|{first}ed) [a-z]+ {number}\b",
+            rf"^{second}: .*{first} by [0-9]+",
+            rf"(?:code|errno)[ =]{number}[0-9]\b",
+        )[number % 4]
+
+    return [one(number) for number in range(count)]
+
+
+def message(count: int) -> str:
+    """Make a message of about 200 characters in which one of so many rules is found."""
+    case = Case("message", "", f"errno={(count - 1) // 4 * 4 + 3}7", "")
+    return case.text(200, found=True)
+
+
 def pathological() -> list[tuple[str, str, list[tuple[str, int]]]]:
     """Give source, flags and pieces with counts of what keeps a backtracking engine busy."""
     rows: list[dict[str, Any]] = [

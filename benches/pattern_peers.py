@@ -67,17 +67,24 @@ class Crates:
 
     def seconds(self, engine: str, case: Case, text: str, *, found: bool) -> float | None:
         """Seconds of CPU a search; `None` when the crates could not be built."""
-        if self._process is None or self._process.stdin is None or self._process.stdout is None:
-            return None
         pattern, flags = case.pattern, case.flags
         if engine == "regex":
             pattern, flags = inline_pattern(case).replace(r"\b", r"(?-u:\b)"), ""
-        asked = {"engine": engine, "pattern": pattern, "flags": flags, "text": text}
+        answer = self.ask(engine, [pattern], flags, text)
+        assert answer is None or answer[0] == found, (engine, case)
+        return None if answer is None else answer[1]
+
+    def ask(
+        self, engine: str, patterns: list[str], flags: str, text: str
+    ) -> tuple[int, float] | None:
+        """Say how many patterns are found, and the seconds of CPU that all take."""
+        if self._process is None or self._process.stdin is None or self._process.stdout is None:
+            return None
+        asked = {"engine": engine, "patterns": patterns, "flags": flags, "text": text}
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
-        assert answer["found"] is found, (engine, case)
-        return float(answer["ns"]) / 1e9
+        return int(answer["found"]), float(answer["ns"]) / 1e9
 
 
 def _locked(*names: str) -> list[str]:

@@ -112,6 +112,22 @@ def quadratic_table(crates: Crates) -> None:
     print()
 
 
+def many_table(crates: Crates) -> None:
+    """Show many patterns over one message: each on its own, all at once, and a set of `regex`."""
+    print("| patterns | one by one | `Many` | crate `regex`, `RegexSet` | `Many` to one by one |")
+    print("|---|---|---|---|---|")
+    for count in (5, 20, 100, 1_000):
+        patterns, text = data.rules(count), data.message(count)
+        rounds: dict[str, list[float]] = {"each": [], "many": [], "regex set": []}
+        for _ in range(ROUNDS):
+            for engine, spent in rounds.items():
+                if (answer := crates.ask(engine, patterns, "", text)) is not None:
+                    spent.append(answer[1])
+        times = " | ".join(middle(spent) for spent in rounds.values())
+        print(f"| {count:,} | {times} | {ratio(rounds['many'], rounds['each'])} |")
+    print()
+
+
 def pathological_table() -> None:
     """Show time a character from 1,000 to 100,000 characters, over the pathological set."""
     costs: list[tuple[float, float, str]] = []
@@ -146,8 +162,8 @@ def main() -> None:
     table("100,000 characters", data.ORDINARY, data.LONG, crates, "regex")
     table("lookaround, 50", data.LOOKAROUND, data.SHORT, crates, "corvus")
     table("lookaround, 100,000", data.LOOKAROUND, data.LONG, crates, "corvus")
-    if "short" in sys.argv: return
     quadratic_table(crates)
+    many_table(crates)
     pathological_table()
 
 

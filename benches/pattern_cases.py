@@ -115,10 +115,10 @@ def rules(count: int) -> list[str]:
     return [one(number) for number in range(count)]
 
 
-def message(count: int) -> str:
-    """Make a message of about 200 characters in which one of so many rules is found."""
-    case = Case("message", "", f"errno={(count - 1) // 4 * 4 + 3}7", "")
-    return case.text(200, found=True)
+def messages(count: int, rules: int) -> list[str]:
+    """Make messages of 200 characters; in each one of so many rules is found."""
+    found = f"errno={max(3, rules // 4 * 4 - 5)}7"
+    return [Case(f"message {each}", "", found, "").text(200, found=True) for each in range(count)]
 
 
 def pathological() -> list[tuple[str, str, list[tuple[str, int]]]]:

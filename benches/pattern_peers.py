@@ -70,17 +70,17 @@ class Crates:
         pattern, flags = case.pattern, case.flags
         if engine == "regex":
             pattern, flags = inline_pattern(case).replace(r"\b", r"(?-u:\b)"), ""
-        answer = self.ask(engine, [pattern], flags, text)
+        answer = self.ask(engine, [pattern], flags, [text])
         assert answer is None or answer[0] == found, (engine, case)
         return None if answer is None else answer[1]
 
     def ask(
-        self, engine: str, patterns: list[str], flags: str, text: str
+        self, engine: str, patterns: list[str], flags: str, texts: list[str]
     ) -> tuple[int, float] | None:
-        """Say how many patterns are found, and the seconds of CPU that all take."""
+        """Say how many patterns are found in the texts, and the seconds of CPU a text."""
         if self._process is None or self._process.stdin is None or self._process.stdout is None:
             return None
-        asked = {"engine": engine, "patterns": patterns, "flags": flags, "text": text}
+        asked = {"engine": engine, "patterns": patterns, "flags": flags, "texts": texts}
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())

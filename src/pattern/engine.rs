@@ -7,7 +7,7 @@ use regex_syntax::hir::{Hir, Look, Repetition};
 
 use super::fault::PatternFault;
 use super::guard::Guarded;
-use super::ir::{Body, Question};
+use super::ir::{Body, Ir, Question};
 use super::set::{LAST_POINT, UnitSet};
 use crate::limits::Limits;
 
@@ -28,8 +28,8 @@ impl Engine {
         let fits = |engine: &Self| engine.memory() <= limits.pattern_bytes;
         // Ours is the smaller form, so what does not fit there may still fit here.
         let may_fit = body.ir.spellings().saturating_mul(SPELLING) <= limits.pattern_bytes;
-        let plain = if may_fit { body.ir.to_hir() } else { None }
-            .and_then(|hir| Self::plain(hir, body, sticky, limits));
+        let plain = if may_fit { searched(&body.ir, sticky) } else { None }
+            .and_then(|hir| Self::plain(&hir, sticky, limits));
         if let Some(engine) = plain.filter(fits) {
             return Ok(engine);
         }
@@ -49,18 +49,13 @@ impl Engine {
         )))
     }
 
-    fn plain(hir: Hir, body: &Body, sticky: bool, limits: &Limits) -> Option<Self> {
+    fn plain(hir: &Hir, sticky: bool, limits: &Limits) -> Option<Self> {
         let config = Config::new()
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)
             .hybrid_cache_capacity(1 << 20)
             .nfa_size_limit(Some(limits.pattern_bytes));
-        let inside_units = body
-            .ir
-            .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
-        // A sticky match starts at the very start, which is a border of units.
-        let hir = if inside_units && !sticky { aligned(hir) } else { hir };
-        let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
+        let regex = Regex::builder().configure(config).build_from_hir(hir).ok()?;
         Some(Self::Plain { regex, sticky })
     }
 
@@ -107,6 +102,15 @@ impl Engine {
             Self::Guarded(guarded) => guarded.memory(),
         }
     }
+}
+
+/// What `regex-automata` searches for, if it can answer all that is asked; a sticky search is anchored.
+pub(super) fn searched(ir: &Ir, sticky: bool) -> Option<Hir> {
+    let hir = ir.to_hir()?;
+    let inside_units =
+        ir.asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
+    // A sticky match starts at the very start, which is a border of units.
+    Some(if inside_units && !sticky { aligned(hir) } else { hir })
 }
 
 /// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it

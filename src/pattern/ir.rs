@@ -182,6 +182,17 @@ impl Ir {
         }
     }
 
+    /// Heap memory, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let each = |parts: &[Self]| parts.iter().map(Self::memory).sum::<usize>();
+        match self {
+            Self::Empty | Self::Ask { .. } => 0,
+            Self::Set(set) => size_of_val(set.ranges()),
+            Self::Concat(parts) | Self::Alternate(parts) => size_of_val(&**parts) + each(parts),
+            Self::Repeat { body, .. } => size_of::<Self>() + body.memory(),
+        }
+    }
+
     /// As an `Hir`; `None` when it asks what `regex-automata` cannot answer.
     pub(super) fn to_hir(&self) -> Option<Hir> {
         self.hir(&|question, negated| {

@@ -1,79 +1,81 @@
 //! Many patterns over one text.
 //!
-//! One pass finds the needles of all patterns at once, and only patterns with a needle in the text, or
-//! without any, are asked one by one. (As the filter of RE2: Cox, 2012.)
+//! One automaton of all is run, which stands for each pattern exactly, or for more than it where its
+//! questions about places have to be left out; those are asked again on their own.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{Compiler, Config, WhichCaptures};
+use regex_automata::util::pool::Pool;
+use regex_automata::{Input, MatchKind, PatternSet};
+use regex_syntax::hir::{Hir, Look};
 
-use super::{Pattern, TextFault};
+use super::engine::searched;
+use super::{Pattern, TextFault, in_units};
 use crate::bits::Bits;
 
-/// Bytes of all needles together; patterns beyond are always asked.
-const BYTES: usize = 256 << 10;
+/// Fewer patterns are asked one by one sooner.
+const FEWEST: usize = 12;
 
-/// Fewer patterns with needles are asked sooner than searched for.
-const FEWEST: usize = 4;
+/// Rows of bytes in one pattern and in all that share an automaton, and the bytes that it takes; what is
+/// larger is asked on its own.
+const SPELLINGS: usize = 1 << 10;
+const ALL_SPELLINGS: usize = 1 << 17;
+const BYTES: usize = 16 << 20;
+
+/// Bytes of the tables of one thread. When they are full so often, and each time after few bytes of text
+/// for each state, the patterns are asked one by one.
+const TABLES: usize = 4 << 20;
+const CLEARS: usize = 3;
+const BYTES_A_STATE: usize = 10;
 
 /// Compiled patterns that are asked about the same texts.
 #[derive(Debug)]
 pub struct Many {
     patterns: Box<[Arc<Pattern>]>,
-    /// The patterns without needles.
-    always: Box<[usize]>,
-    filter: Option<Filter>,
-    /// A text of this length is refused by none.
+    sets: Vec<Set>,
+    /// The patterns that are in no set.
+    alone: Box<[usize]>,
+    /// The longest text that none refuses.
     text_bytes: usize,
 }
 
-/// Finds needles, whatever the case of ASCII letters.
+/// Patterns of which one automaton is made.
 #[derive(Debug)]
-struct Filter {
-    needles: AhoCorasick,
-    /// The patterns of each needle.
-    patterns: Box<[Box<[usize]>]>,
+struct Set {
+    /// Their places, and whether the automaton answers for them exactly.
+    members: Vec<(usize, bool)>,
+    unicode: bool,
+    automaton: DFA,
+    pool: Pool<Scratch, Create>,
+}
+
+type Create = Box<dyn Fn() -> Scratch + Send + Sync + UnwindSafe + RefUnwindSafe>;
+
+#[derive(Debug)]
+struct Scratch {
+    cache: Cache,
+    found: PatternSet,
 }
 
 impl Many {
-    /// Prepares patterns, which are known by their place.
-    ///
-    /// # Complexity
-    /// Linear in the patterns; needles take at most a few megabytes.
+    /// Prepares patterns, which are known by their places.
     pub fn new(patterns: &[Arc<Pattern>]) -> Self {
-        let mut owners: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
-        let (mut always, mut room) = (Vec::new(), BYTES);
-        for (number, pattern) in patterns.iter().enumerate() {
-            let needles = pattern.needles.as_deref().unwrap_or_default();
-            let bytes = needles.iter().map(|needle| needle.len()).sum();
-            match room.checked_sub(bytes) {
-                Some(left) if bytes > 0 => room = left,
-                _ => {
-                    always.push(number);
-                    continue;
-                }
-            }
-            for needle in needles {
-                let owners = owners.entry(needle.to_ascii_lowercase()).or_default();
-                if owners.last() != Some(&number) {
-                    owners.push(number);
-                }
-            }
-        }
-        let mut filter = None;
-        if patterns.len() - always.len() >= FEWEST {
-            filter = Filter::new(owners);
-        }
-        if filter.is_none() {
-            always = (0..patterns.len()).collect();
+        let sets: Vec<Set> =
+            [false, true].iter().filter_map(|unicode| Set::new(patterns, *unicode)).collect();
+        let mut together = Bits::default();
+        together.reset(patterns.len());
+        for (number, _) in sets.iter().flat_map(|set| &set.members) {
+            together.insert(*number);
         }
         let text_bytes = patterns.iter().map(|pattern| pattern.longest()).min();
         Self {
+            alone: (0..patterns.len()).filter(|number| !together.contains(*number)).collect(),
             patterns: patterns.into(),
-            always: always.into(),
-            filter,
+            sets,
             text_bytes: text_bytes.unwrap_or(usize::MAX),
         }
     }
@@ -84,51 +86,89 @@ impl Many {
     /// [`TextFault`] when a pattern refuses the text; then each has to be asked on its own.
     ///
     /// # Complexity
-    /// O(text) where no needle is found, at worst that of asking each pattern.
+    /// O(patterns × text); O(text) once the tables know what stands in it.
     pub fn which(&self, text: &[u8], found: &mut Bits) -> Result<(), TextFault> {
         found.reset(self.patterns.len());
         if text.len() > self.text_bytes {
             self.patterns.iter().try_for_each(|pattern| pattern.accepts(text.len()))?;
         }
         let mut question = Question { many: self, text, units: None, found };
-        for number in &self.always {
+        for number in &self.alone {
             question.ask(*number);
         }
-        if let Some(filter) = &self.filter {
-            filter.each_candidate(text, self.patterns.len(), |number| question.ask(number));
+        for set in &self.sets {
+            set.which(&mut question);
         }
         Ok(())
     }
 }
 
-impl Filter {
-    fn new(owners: BTreeMap<Vec<u8>, Vec<usize>>) -> Option<Self> {
-        let needles = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(owners.keys())
-            .ok()?;
-        let patterns = owners.into_values().map(Vec::into_boxed_slice).collect();
-        Some(Self { needles, patterns })
-    }
-
-    /// Names each pattern with a needle in the text once.
-    fn each_candidate(&self, text: &[u8], count: usize, mut take: impl FnMut(usize)) {
-        let (mut needles, mut patterns) = (Bits::default(), Bits::default());
-        needles.reset(self.patterns.len());
-        patterns.reset(count);
-        for met in self.needles.find_overlapping_iter(text) {
-            let needle = met.pattern().as_usize();
-            if !needles.insert(needle) {
+impl Set {
+    /// An automaton of the patterns of one kind; `None` when it is too small or too large to be worth it.
+    fn new(patterns: &[Arc<Pattern>], unicode: bool) -> Option<Self> {
+        let (mut members, mut hirs, mut room) = (Vec::new(), Vec::new(), ALL_SPELLINGS);
+        for (number, pattern) in patterns.iter().enumerate() {
+            let spellings = pattern.ir.spellings();
+            let Some(left) = room.checked_sub(spellings) else { continue };
+            if pattern.unicode != unicode || spellings > SPELLINGS {
                 continue;
             }
-            for number in self.patterns.get(needle).into_iter().flatten() {
-                if patterns.insert(*number) {
-                    take(*number);
-                }
+            let Some((hir, is_exact)) = in_set(pattern) else { continue };
+            room = left;
+            members.push((number, is_exact));
+            hirs.push(hir);
+        }
+        let automaton = if members.len() >= FEWEST { automaton(&hirs)? } else { return None };
+        let (count, shared) = (members.len(), automaton.clone());
+        let create: Create = Box::new(move || Scratch {
+            cache: shared.create_cache(),
+            found: PatternSet::new(count),
+        });
+        Some(Self { members, unicode, automaton, pool: Pool::new(create) })
+    }
+
+    /// Answers for the patterns of the set.
+    fn which(&self, question: &mut Question<'_>) {
+        let mut scratch = self.pool.get();
+        let Scratch { cache, found } = &mut *scratch;
+        found.clear();
+        let input = Input::new(question.spelled(self.unicode));
+        if self.automaton.try_which_overlapping_matches(cache, &input, found).is_err() {
+            self.members.iter().for_each(|(number, _)| question.ask(*number));
+            return;
+        }
+        for (number, is_exact) in found.iter().filter_map(|each| self.members.get(each.as_usize()))
+        {
+            if *is_exact {
+                question.found.insert(*number);
+            } else {
+                question.ask(*number);
             }
         }
     }
+}
+
+/// What stands for a pattern in a set, and whether it does exactly.
+fn in_set(pattern: &Pattern) -> Option<(Hir, bool)> {
+    let exact = searched(&pattern.ir, pattern.sticky);
+    let is_exact = exact.is_some();
+    let hir = exact.or_else(|| pattern.ir.to_wider_hir())?;
+    Some((
+        if pattern.sticky { Hir::concat(vec![Hir::look(Look::Start), hir]) } else { hir },
+        is_exact,
+    ))
+}
+
+fn automaton(hirs: &[Hir]) -> Option<DFA> {
+    let config =
+        Config::new().utf8(false).which_captures(WhichCaptures::None).nfa_size_limit(Some(BYTES));
+    let nfa = Compiler::new().configure(config).build_many_from_hir(hirs).ok()?;
+    let config = DFA::config()
+        .match_kind(MatchKind::All)
+        .cache_capacity(TABLES)
+        .minimum_cache_clear_count(Some(CLEARS))
+        .minimum_bytes_per_state(Some(BYTES_A_STATE));
+    DFA::builder().configure(config).build_from_nfa(nfa).ok()
 }
 
 /// One text, and what is known of it.
@@ -141,15 +181,15 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
+    fn spelled(&mut self, unicode: bool) -> &[u8] {
+        let text = self.text;
+        if unicode { text } else { self.units.get_or_insert_with(|| in_units(text)) }
+    }
+
+    /// Asks one pattern on its own.
     fn ask(&mut self, number: usize) {
         let Some(pattern) = self.many.patterns.get(number) else { return };
-        let text = self.text;
-        let units = if pattern.unicode {
-            text
-        } else {
-            self.units.get_or_insert_with(|| super::in_units(text))
-        };
-        if pattern.engine.is_match(units) {
+        if pattern.engine.is_match(self.spelled(pattern.unicode)) {
             self.found.insert(number);
         }
     }
@@ -216,13 +256,36 @@ mod tests {
     }
 
     #[test]
-    fn needles_beyond_the_bound_are_not_kept() {
-        let patterns: Vec<_> = (0..BYTES / 16 + 9)
-            .map(|number| pattern(&format!("needle of {number:06}"), "", &Limits::DEFAULT))
+    fn what_is_too_large_for_one_automaton_is_asked_on_its_own() {
+        let patterns: Vec<_> = (0..20)
+            .map(|number| pattern(&format!("[^a]{{8}}{number}.{{4000}}"), "", &Limits::DEFAULT))
             .collect();
         let (many, mut found) = (Many::new(&patterns), Bits::default());
-        assert_eq!(many.always.len(), 9);
-        many.which(b"a needle of 000007 and needle of 016391", &mut found).unwrap();
-        assert!(found.contains(7) && found.contains(16_391) && !found.contains(8));
+        assert!(!many.alone.is_empty());
+        many.which(&[b"bbbbbbbb1", &*vec![b'0'; 4_001]].concat(), &mut found).unwrap();
+        assert!(found.contains(1) && found.contains(10) && !found.contains(2));
+    }
+
+    #[test]
+    fn tables_that_are_always_full_are_given_up() {
+        let patterns: Vec<_> = (0..FEWEST)
+            .map(|number| pattern(&format!("a[ab]{{{}}}c", number + 20), "", &Limits::DEFAULT))
+            .collect();
+        let (many, mut found, mut seed) = (Many::new(&patterns), Bits::default(), 1_u32);
+        let mut text: Vec<u8> = Vec::new();
+        for _ in 0..50_000 {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            text.push(if seed >> 31 == 0 { b'a' } else { b'b' });
+        }
+        text.push(b'c');
+        many.which(&text, &mut found).unwrap();
+        for (number, pattern) in patterns.iter().enumerate() {
+            assert_eq!(Ok(found.contains(number)), pattern.test(&text));
+        }
+        let Scratch { cache, found } = &mut *many.sets[0].pool.get();
+        let input = Input::new(&text);
+        assert!(
+            many.sets[0].automaton.try_which_overlapping_matches(cache, &input, found).is_err()
+        );
     }
 }

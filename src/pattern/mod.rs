@@ -17,7 +17,6 @@ mod guard;
 mod ir;
 mod lower;
 mod many;
-mod needle;
 mod note;
 mod parse;
 mod property;
@@ -38,8 +37,9 @@ use crate::value::text::{code_points, code_units, length, push_code_point};
 #[derive(Debug)]
 pub struct Pattern {
     engine: engine::Engine,
-    /// One of these stands in every text that it is found in, if that is known.
-    needles: Option<Box<[Box<[u8]>]>>,
+    /// What it was made of: for [`Many`], which makes one automaton of several.
+    ir: ir::Ir,
+    sticky: bool,
     unicode: bool,
     memory: usize,
     text_bytes: usize,
@@ -112,10 +112,11 @@ impl Pattern {
         let engine = engine::Engine::new(&body, flags.sticky, limits)
             .map_err(|fault| fault.because_of(largest))?;
         Ok(Self {
-            memory: engine.memory(),
+            memory: engine.memory() + body.ir.memory(),
             cost: engine.cost(),
             engine,
-            needles: needle::needles(&body.ir),
+            ir: body.ir,
+            sticky: flags.sticky,
             work: limits.pattern_work,
             unicode: flags.unicode,
             text_bytes: limits.text_bytes,

@@ -52,7 +52,7 @@ impl Engine {
     fn plain(hir: &Hir, sticky: bool, limits: &Limits) -> Option<Self> {
         let config = Config::new()
             .utf8_empty(false)
-            .which_captures(WhichCaptures::None)
+            .which_captures(WhichCaptures::Implicit)
             .hybrid_cache_capacity(1 << 20)
             .nfa_size_limit(Some(limits.pattern_bytes));
         let regex = Regex::builder().configure(config).build_from_hir(hir).ok()?;
@@ -64,7 +64,9 @@ impl Engine {
         match self {
             Self::Plain { regex, sticky } => {
                 let anchored = if *sticky { Anchored::Yes } else { Anchored::No };
-                regex.is_match(Input::new(units).anchored(anchored))
+                let input = Input::new(units).anchored(anchored).earliest(true);
+                // PERF: `is_match` would leave the lazy automata for good when a reverse scan fails.
+                regex.search_half(&input).is_some()
             }
             Self::Guarded(guarded) => guarded.is_match(units),
         }

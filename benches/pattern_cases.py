@@ -134,7 +134,8 @@ def stretched(runs: list[tuple[str, int]], length: int) -> str:
     repeated = sum(len(piece) * count for piece, count in runs if count > 1)
     once = sum(len(piece) for piece, count in runs if count == 1)
     factor = (length - once) / max(1, repeated)
-    return "".join(piece * (max(1, round(count * factor)) if count > 1 else 1) for piece, count in runs)
+    counts = [max(1, round(count * factor)) if count > 1 else 1 for _, count in runs]
+    return "".join(piece * count for (piece, _), count in zip(runs, counts, strict=True))
 
 
 def python_pattern(case: Case) -> re.Pattern[str]:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
@@ -89,7 +90,6 @@ class Crates:
 
 def _locked(*names: str) -> list[str]:
     """Name the crates with their locked versions."""
-    packages = (HERE / "Cargo.lock").read_text("utf-8").split("[[package]]")
-    fields = [dict(line.split(" = ") for line in part.splitlines() if " = " in line) for part in packages]
-    found = {each["name"].strip('"'): each["version"].strip('"') for each in fields if "name" in each}
-    return [f"{name} {found[name]}" for name in names]
+    lock = tomllib.loads((HERE / "Cargo.lock").read_text("utf-8"))
+    versions = {package["name"]: package["version"] for package in lock["package"]}
+    return [f"{name} {versions[name]}" for name in names]

@@ -9,20 +9,22 @@ from __future__ import annotations
 import os
 import platform
 import re
+import resource
+import subprocess
 import sys
 import timeit
 from collections.abc import Callable
 from statistics import median
 from time import process_time
 
+import interlock
 import pattern_cases as data
+from interlock import Pattern
 from pattern_cases import Case
 from pattern_peers import Crates, re2_search, re2_version
 
-import interlock
-from interlock import Pattern
-
 ROUNDS = 15
+PEAK = "--peak-memory"
 
 
 class Timed:
@@ -63,26 +65,20 @@ def middle(rounds: list[float]) -> str:
 def row(case: Case, length: int, crates: Crates, engine: str, *, found: bool) -> str:
     """Time one text with every engine that can be had."""
     text = case.text(length, found=found)
-    ours = Timed(Pattern(case.pattern, case.flags).test, text)
-    theirs = Timed(data.python_pattern(case).search, text)
-    search = re2_search(case)
-    others = Timed(search, text) if search else None
+    searches = [Pattern(case.pattern, case.flags).test, data.python_pattern(case).search]
+    if (search := re2_search(case)) is not None:
+        searches.append(search)
+    timed = [Timed(search, text) for search in searches]
     crate: list[float] = []
     for _ in range(ROUNDS):
-        ours.round()
-        theirs.round()
-        if others:
-            others.round()
+        for each in timed:
+            each.round()
         if (spent := crates.seconds(engine, case, text, found=found)) is not None:
             crate.append(spent)
-    re2 = others.rounds if others else []
-    return " | ".join(
-        [
-            f"| {case.name}, {'hit' if found else 'no hit'}",
-            *(middle(rounds) for rounds in (ours.rounds, theirs.rounds, re2, crate)),
-            *(ratio(ours.rounds, rounds) for rounds in (theirs.rounds, re2, crate)),
-        ]
-    ) + " |"
+    ours, theirs, re2, *_ = [*(each.rounds for each in timed), []]
+    times = " | ".join(middle(rounds) for rounds in (ours, theirs, re2, crate))
+    ratios = " | ".join(ratio(ours, rounds) for rounds in (theirs, re2, crate))
+    return f"| {case.name}, {'hit' if found else 'no hit'} | {times} | {ratios} |"
 
 
 def table(title: str, cases: tuple[Case, ...], length: int, crates: Crates, engine: str) -> None:
@@ -129,29 +125,43 @@ def many_table(crates: Crates) -> None:
 
 
 def pathological_table() -> None:
-    """Show time a character from 1,000 to 100,000 characters, over the pathological set."""
-    costs: list[tuple[float, float, str]] = []
+    """Show what a character costs at 100,000 against 1,000, over the pathological set."""
+    growths: list[float] = []
+    costs: list[float] = []
     for source, flags, runs in data.pathological():
         pattern, each = Pattern(source, flags), []
         for length in (1_000, 100_000):
             text = data.stretched(runs, length)
             timed = Timed(pattern.test, text)
             each.append(min(timed.round() for _ in range(3)) / len(text))
-        costs.append((each[1] / each[0], each[1], source))
-    costs.sort()
-    grown = [cost for cost in costs if cost[0] > 2]
-    print("| pathological set | growth of the time a character | ns a character at 100,000 |")
+        growths.append(each[1] / each[0])
+        costs.append(each[1] * 1e9)
+    peak = subprocess.run([sys.executable, __file__, PEAK], capture_output=True, check=True)  # noqa: S603
+    print(f"| pathological set, {len(costs)} cases | middle | worst |")
     print("|---|---|---|")
-    dearest = max(cost for _, cost, _ in costs)
-    print(f"| middle of {len(costs)} | {costs[len(costs) // 2][0]:.2f}x | "
-          f"{median(cost for _, cost, _ in costs) * 1e9:.2f} |")
-    print(f"| worst | {costs[-1][0]:.2f}x | {dearest * 1e9:.2f} |")
-    print(f"| over 2x | {len(grown)} cases | |")
-    for growth, cost, source in grown:
-        print(f"  {growth:.2f} {cost*1e9:.2f} {source}")
+    print(f"| ns a character at 100,000 characters | {median(costs):.2f} | {max(costs):.2f} |")
+    print(f"| growth from 1,000 to 100,000 | {median(growths):.2f}x | {max(growths):.2f}x |")
+    print(
+        f"| memory of a process that runs all, more than before | | {int(peak.stdout) >> 10} MiB |"
+    )
+
+
+def peak_growth() -> int:
+    """Run the pathological set once: KiB of memory at the highest, less what was there before."""
+    cases = [
+        (source, flags, data.stretched(runs, 100_000))
+        for source, flags, runs in data.pathological()
+    ]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for source, flags, text in cases:
+        Pattern(source, flags).test(text)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 
 
 def main() -> None:
+    if PEAK in sys.argv:
+        print(peak_growth())
+        return
     crates = Crates()
     print(
         f"interlock {interlock.__version__}, CPython {platform.python_version()} "
@@ -168,4 +178,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -47,14 +47,14 @@ class Timed:
 
 def shown(seconds: float | None) -> str:
     if seconds is None:
-        return "–"
+        return "-"
     return f"{seconds * 1e9:,.0f} ns" if seconds < 1e-5 else f"{seconds * 1e6:,.0f} µs"
 
 
 def ratio(ours: list[float], theirs: list[float]) -> str:
     """Give the middle of the ratios of the rounds."""
     if not theirs:
-        return "–"
+        return "-"
     return f"**{median(mine / other for mine, other in zip(ours, theirs, strict=True)):.2f}x**"
 
 
@@ -65,7 +65,10 @@ def middle(rounds: list[float]) -> str:
 def row(case: Case, length: int, crates: Crates, engine: str, *, found: bool) -> str:
     """Time one text with every engine that can be had."""
     text = case.text(length, found=found)
-    searches = [Pattern(case.pattern, case.flags).test, data.python_pattern(case).search]
+    searches: list[Callable[[str], object]] = [
+        Pattern(case.pattern, case.flags).test,
+        data.python_pattern(case).search,
+    ]
     if (search := re2_search(case)) is not None:
         searches.append(search)
     timed = [Timed(search, text) for search in searches]
@@ -129,7 +132,8 @@ def pathological_table() -> None:
     growths: list[float] = []
     costs: list[float] = []
     for source, flags, runs in data.pathological():
-        pattern, each = Pattern(source, flags), []
+        pattern = Pattern(source, flags)
+        each: list[float] = []
         for length in (1_000, 100_000):
             text = data.stretched(runs, length)
             timed = Timed(pattern.test, text)
@@ -141,17 +145,13 @@ def pathological_table() -> None:
     print("|---|---|---|")
     print(f"| ns a character at 100,000 characters | {median(costs):.2f} | {max(costs):.2f} |")
     print(f"| growth from 1,000 to 100,000 | {median(growths):.2f}x | {max(growths):.2f}x |")
-    print(
-        f"| memory of a process that runs all, more than before | | {int(peak.stdout) >> 10} MiB |"
-    )
+    print(f"| memory that all of them add to a process | | {int(peak.stdout) >> 10} MiB |")
 
 
 def peak_growth() -> int:
     """Run the pathological set once: KiB of memory at the highest, less what was there before."""
-    cases = [
-        (source, flags, data.stretched(runs, 100_000))
-        for source, flags, runs in data.pathological()
-    ]
+    rows = data.pathological()
+    cases = [(source, flags, data.stretched(runs, 100_000)) for source, flags, runs in rows]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for source, flags, text in cases:
         Pattern(source, flags).test(text)

@@ -31,7 +31,7 @@ pub use note::Note;
 use std::borrow::Cow;
 
 use crate::limits::Limits;
-use crate::value::text::{code_points, code_units, length, push_code_point};
+use crate::value::text::{code_points, code_units, in_units, length};
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -167,19 +167,6 @@ impl Pattern {
     pub fn memory(&self) -> usize {
         self.memory
     }
-}
-
-/// A text as its code units are spelled: a character above U+FFFF is two, each on its own.
-fn in_units(text: &[u8]) -> Cow<'_, [u8]> {
-    let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
-    if !text.chunks(1024).any(wide) {
-        return Cow::Borrowed(text);
-    }
-    let mut units = Vec::with_capacity(text.len() * 3 / 2);
-    for unit in code_units(text) {
-        push_code_point(&mut units, u32::from(unit));
-    }
-    Cow::Owned(units)
 }
 
 /// Whether a source compiles as ECMAScript without flags; `None` when it is over a limit or uses

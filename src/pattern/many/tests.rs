@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::limits::Limits;
+use crate::pattern::compiled;
 
 const SOURCES: [&str; 16] = [
     "refused",
@@ -26,10 +27,12 @@ const SOURCES: [&str; 16] = [
 const FLAGS: [&str; 5] = ["", "i", "u", "iu", "y"];
 
 fn pattern(source: &str, flags: &str, limits: &Limits) -> Arc<Pattern> {
-    Arc::new(Pattern::compile(source.as_bytes(), flags.as_bytes(), limits).unwrap())
+    compiled(source.as_bytes(), flags.as_bytes(), limits).unwrap()
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn asking_many_is_asking_each(
         chosen in proptest::collection::vec((0..SOURCES.len(), 0..FLAGS.len()), 0..80),

@@ -12,7 +12,7 @@ help:
 	@echo "make demo    build, decide the shipped real records, print the summary"
 	@echo "make test    build, run every test"
 	@echo "make check   format, lint, types, import contracts, stub against module"
-	@echo "make bench   measure: ratios in one run, growth of the pathological pattern"
+	@echo "make bench   measure: ratios in one run, patterns against other engines, growth"
 
 demo: $(VENV)/.installed
 	@echo "== deciding examples/failures.jsonl by examples/triage.yaml and examples/severity.yaml"
@@ -38,11 +38,13 @@ check: $(VENV)/.check
 	$(BIN)/python -m mypy.stubtest interlock._core
 	@echo "== all checks passed"
 
-bench: $(VENV)/.test
+bench: $(VENV)/.bench
 	@echo "== timings"
 	$(BIN)/python -m pytest -q benches --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,ops
 	@echo "== ratios in one run, growth of the pathological pattern"
 	$(BIN)/python benches/ratios.py
+	@echo "== patterns against other engines"
+	$(BIN)/python benches/patterns.py
 
 format: $(VENV)/.check
 	cargo fmt
@@ -71,10 +73,15 @@ $(VENV)/.test: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet '.[test]'
 	@touch $@
 
+# Other engines to compare with; where one cannot be had, the benches say so and go on without it.
+$(VENV)/.bench: $(VENV)/.test
+	@$(BIN)/python -m pip install --quiet '.[bench]' || echo "== not all of '.[bench]' can be installed"
+	@touch $@
+
 $(VENV)/.check: $(VENV)/.installed
 	@echo "== installing the check tools"
 	@$(BIN)/python -m pip install --quiet '.[check]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) target dist
+	rm -rf $(VENV) target dist benches/peers/target

@@ -10,8 +10,11 @@ from typing import Protocol
 import errors
 import pytest
 
+import pattern_cases
 import workloads
 from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern
+from pattern_cases import Case
+from pattern_peers import re2_search
 
 
 class Benchmark(Protocol):
@@ -98,6 +101,41 @@ class TestPathological:
         pattern = re.compile(workloads.PATHOLOGICAL)
 
         assert benchmark(pattern.search, "a" * letters) is None
+
+
+CASES = [
+    pytest.param(case, length, found, id=f"{case.name}, {length}, {'hit' if found else 'no hit'}")
+    for case in (*pattern_cases.ORDINARY, *pattern_cases.LOOKAROUND)
+    for length in (pattern_cases.SHORT, pattern_cases.LONG)
+    for found in (True, False)
+]
+
+
+@pytest.mark.parametrize(("case", "length", "found"), CASES)
+class TestPatterns:
+    def test_all_engines_answer_alike(self, case: Case, length: int, found: bool) -> None:
+        text = case.text(length, found=found)
+        searches = [pattern_cases.python_pattern(case).search, re2_search(case)]
+
+        assert length == len(text)
+        assert [found] * 2 == [
+            Pattern(case.pattern, case.flags).test(text),
+            *{bool(search(text)) for search in searches if search is not None},
+        ]
+
+
+@pytest.mark.benchmark(group="50 characters, no hit")
+@pytest.mark.parametrize("case", pattern_cases.ORDINARY, ids=lambda case: case.name)
+class TestShortTexts:
+    def test_ours(self, benchmark: Benchmark, case: Case) -> None:
+        text = case.text(pattern_cases.SHORT, found=False)
+
+        assert benchmark(Pattern(case.pattern, case.flags).test, text) is False
+
+    def test_re(self, benchmark: Benchmark, case: Case) -> None:
+        text = case.text(pattern_cases.SHORT, found=False)
+
+        assert benchmark(pattern_cases.python_pattern(case).search, text) is None
 
 
 @pytest.mark.benchmark(group="10,000 errors")

@@ -2,10 +2,11 @@
 //! time linear in the text, and with reasons.
 //!
 //! Rooms, each importing only what stands after it: [`batch`], [`ruleset`], [`check`], [`path`],
-//! [`pattern`], [`format`](mod@format), [`instant`], [`value`], [`limits`], [`error`]. No clock, no
-//! I/O.
+//! [`pattern`], [`format`](mod@format), [`instant`], [`value`], [`limits`], [`error`], [`bits`]. No
+//! clock, no I/O.
 
 pub mod batch;
+pub mod bits;
 pub mod canonical;
 pub mod check;
 pub mod classify;

@@ -8,7 +8,7 @@ use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 use super::fault::PatternFault;
 use super::guard::Guarded;
-use super::ir::{Body, Question};
+use super::ir::{Body, Ir, Question};
 use super::set::{LAST_POINT, UnitSet};
 use crate::limits::Limits;
 
@@ -34,8 +34,8 @@ impl Engine {
         let fits = |engine: &Self| engine.memory() <= limits.pattern_bytes;
         // Ours is the smaller form, so what does not fit there may still fit here.
         let may_fit = body.ir.spellings().saturating_mul(SPELLING) <= limits.pattern_bytes;
-        let plain = if may_fit { body.ir.to_hir() } else { None }
-            .and_then(|hir| Self::plain(hir, body, sticky, limits));
+        let plain = if may_fit { searched(&body.ir, sticky) } else { None }
+            .and_then(|hir| Self::plain(&hir, body.ir.weight() > WEIGHT, sticky, limits));
         if let Some(engine) = plain.filter(fits) {
             return Ok(engine);
         }
@@ -55,20 +55,15 @@ impl Engine {
         )))
     }
 
-    fn plain(hir: Hir, body: &Body, sticky: bool, limits: &Limits) -> Option<Self> {
+    fn plain(hir: &Hir, is_heavy: bool, sticky: bool, limits: &Limits) -> Option<Self> {
         let config = Config::new()
             .utf8_empty(false)
-            .which_captures(WhichCaptures::None)
+            .which_captures(WhichCaptures::Implicit)
             .hybrid_cache_capacity(1 << 20)
             .nfa_size_limit(Some(limits.pattern_bytes));
-        let inside_units = body
-            .ir
-            .asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
-        // A sticky match starts at the very start, which is a border of units.
-        let hir = if inside_units && !sticky { aligned(hir) } else { hir };
-        let is_large = body.ir.weight() > WEIGHT || has_many_parts(&hir);
-        let config = if is_large { only_prefix(config, &hir) } else { config };
-        let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
+        let config =
+            if is_heavy || has_many_parts(hir) { only_prefix(config, hir) } else { config };
+        let regex = Regex::builder().configure(config).build_from_hir(hir).ok()?;
         Some(Self::Plain { regex, sticky })
     }
 
@@ -77,7 +72,9 @@ impl Engine {
         match self {
             Self::Plain { regex, sticky } => {
                 let anchored = if *sticky { Anchored::Yes } else { Anchored::No };
-                regex.is_match(Input::new(units).anchored(anchored))
+                let input = Input::new(units).anchored(anchored).earliest(true);
+                // PERF: `is_match` would leave the lazy automata for good when a reverse scan fails.
+                regex.search_half(&input).is_some()
             }
             Self::Guarded(guarded) => guarded.is_match(units),
         }
@@ -125,6 +122,15 @@ fn has_many_parts(hir: &Hir) -> bool {
 fn only_prefix(config: Config, hir: &Hir) -> Config {
     let prefix = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
     config.auto_prefilter(false).prefilter(prefix)
+}
+
+/// What `regex-automata` searches for, if it can answer all that is asked; a sticky search is anchored.
+pub(super) fn searched(ir: &Ir, sticky: bool) -> Option<Hir> {
+    let hir = ir.to_hir()?;
+    let inside_units =
+        ir.asks(&|question, negated| negated && matches!(question, Question::WordBorder(_)));
+    // A sticky match starts at the very start, which is a border of units.
+    Some(if inside_units && !sticky { aligned(hir) } else { hir })
 }
 
 /// `\B` also holds between the bytes of one unit. Walking to the match in whole units keeps it

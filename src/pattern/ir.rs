@@ -156,6 +156,19 @@ impl Ir {
         }
     }
 
+    /// What a match can only start right after, where that is one unit of ASCII.
+    pub(super) fn lead(&self) -> Option<&UnitSet> {
+        match self {
+            Self::Ask { question: Question::Beside(beside), negated: false } => {
+                let Beside { behind, set, at_edge } = beside;
+                let is_ascii = set.ranges().last().is_some_and(|(_, high)| *high < 0x80);
+                (*behind && !at_edge && is_ascii).then_some(set)
+            }
+            Self::Concat(parts) => parts.first()?.lead(),
+            _ => None,
+        }
+    }
+
     /// How many rows of bytes it takes at least to spell it, with repeats written out.
     pub(super) fn spellings(&self) -> usize {
         let sum = |parts: &[Self]| parts.iter().map(Self::spellings).fold(0, usize::saturating_add);
@@ -176,6 +189,17 @@ impl Ir {
             Self::Set(set) => set.ranges().len(),
             Self::Concat(parts) | Self::Alternate(parts) => parts.iter().map(Self::weight).sum(),
             Self::Repeat { body, .. } => body.weight(),
+        }
+    }
+
+    /// Heap memory, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let each = |parts: &[Self]| parts.iter().map(Self::memory).sum::<usize>();
+        match self {
+            Self::Empty | Self::Ask { .. } => 0,
+            Self::Set(set) => size_of_val(set.ranges()),
+            Self::Concat(parts) | Self::Alternate(parts) => size_of_val(&**parts) + each(parts),
+            Self::Repeat { body, .. } => size_of::<Self>() + body.memory(),
         }
     }
 

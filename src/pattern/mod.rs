@@ -16,6 +16,7 @@ mod fold;
 mod guard;
 mod ir;
 mod lower;
+mod many;
 mod note;
 mod parse;
 mod property;
@@ -25,15 +26,21 @@ mod words;
 pub use cache::compiled;
 pub use explain::Explanation;
 pub use fault::{FaultKind, PatternFault};
+pub use many::Many;
 pub use note::Note;
 
+use std::borrow::Cow;
+
 use crate::limits::Limits;
-use crate::value::text::{code_points, code_units, length, push_code_point};
+use crate::value::text::{code_points, code_units, in_units, length};
 
 /// A compiled pattern.
 #[derive(Debug)]
 pub struct Pattern {
     engine: engine::Engine,
+    /// What it was made of: for [`Many`], which makes one automaton of several.
+    ir: ir::Ir,
+    sticky: bool,
     unicode: bool,
     memory: usize,
     text_bytes: usize,
@@ -107,9 +114,11 @@ impl Pattern {
         let engine = engine::Engine::new(&body, flags.sticky, limits)
             .map_err(|fault| fault.because_of(largest))?;
         Ok(Self {
-            memory: engine.memory(),
+            memory: engine.memory() + body.ir.memory(),
             cost: engine.cost(),
             engine,
+            ir: body.ir,
+            sticky: flags.sticky,
             work: limits.pattern_work,
             hints: note::first_hints(&remarks, flags),
             unicode: flags.unicode,
@@ -125,17 +134,9 @@ impl Pattern {
     /// # Complexity
     /// O(pattern × text).
     pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
-        // Code points are spelled as they are. Of code units a character above U+FFFF is two, each
-        // spelled on its own.
-        let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
-        if !self.unicode && text.len() <= self.text_bytes && text.chunks(1024).any(wide) {
-            let mut units = Vec::with_capacity(text.len() * 3 / 2);
-            for unit in code_units(text) {
-                push_code_point(&mut units, u32::from(unit));
-            }
-            return self.find(text.len(), &units);
-        }
-        self.find(text.len(), text)
+        self.accepts(text.len())?;
+        let units = if self.unicode { Cow::Borrowed(text) } else { in_units(text) };
+        Ok(self.engine.is_match(&units))
     }
 
     /// As [`Pattern::test`] for a text without characters above U+FFFF, which is not looked through
@@ -144,11 +145,12 @@ impl Pattern {
     /// # Errors
     /// As [`Pattern::test`].
     pub fn test_narrow(&self, text: &[u8]) -> Result<bool, TextFault> {
-        self.find(text.len(), text)
+        self.accepts(text.len())?;
+        Ok(self.engine.is_match(text))
     }
 
-    /// Whether the pattern is found in units, of a text of so many bytes.
-    fn find(&self, bytes: usize, units: &[u8]) -> Result<bool, TextFault> {
+    /// Whether a text of so many bytes is matched at all.
+    fn accepts(&self, bytes: usize) -> Result<(), TextFault> {
         if bytes > self.text_bytes {
             return Err(TextFault::TooLong { bytes, limit: self.text_bytes });
         }
@@ -156,7 +158,12 @@ impl Pattern {
         if work > self.work {
             return Err(TextFault::TooMuchWork { work, limit: self.work });
         }
-        Ok(self.engine.is_match(units))
+        Ok(())
+    }
+
+    /// The longest text that is matched, in bytes.
+    fn longest(&self) -> usize {
+        self.text_bytes.min(self.work / self.cost.max(1))
     }
 
     /// The first parts that were probably meant otherwise; [`Pattern::explain`] has them all.

@@ -67,6 +67,19 @@ pub fn code_units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     })
 }
 
+/// A text as its code units are spelled: a character above U+FFFF is two, each on its own.
+pub fn in_units(text: &[u8]) -> Cow<'_, [u8]> {
+    let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
+    if !text.chunks(1024).any(wide) {
+        return Cow::Borrowed(text);
+    }
+    let mut units = Vec::with_capacity(text.len() * 3 / 2);
+    for unit in code_units(text) {
+        push_code_point(&mut units, u32::from(unit));
+    }
+    Cow::Owned(units)
+}
+
 /// The one or two code units of a code point.
 pub fn split_units(point: u32) -> (u16, Option<u16>) {
     let unit = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);

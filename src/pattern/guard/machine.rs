@@ -17,8 +17,10 @@ pub(super) struct Machine {
     /// A row of the table has two to the power of this many columns.
     pub(super) shift: u32,
     pub(super) looks: Vec<Look>,
-    /// Finds where a match can start.
+    /// Finds where a match can start, and what has to stand before it.
     pub(super) prefilter: Option<Prefilter>,
+    /// The bytes that have to stand before it.
+    pub(super) lead: usize,
 }
 
 /// A compiled lookaround. Its reader is the machine right around it and no other.
@@ -65,6 +67,7 @@ impl Machine {
             looks: Vec::new(),
             nfa,
             prefilter: None,
+            lead: 0,
         }))
     }
 

@@ -23,10 +23,12 @@ mod tests;
 use regex_automata::MatchKind;
 use regex_automata::util::pool::Pool;
 use regex_automata::util::prefilter::Prefilter;
+use regex_syntax::hir::Hir;
 
 use self::machine::Machine;
 use self::run::{Run, Setting, Task};
 use super::ir::Body;
+use super::set::UnitSet;
 
 /// Bytes that the tables of one thread may take, and the least for each machine.
 const TABLES: usize = 1 << 20;
@@ -50,8 +52,14 @@ impl Guarded {
         let mut room = states;
         let mut machine = Machine::new(body, true, anywhere, &mut room).ok()?;
         if anywhere {
-            let wider = body.ir.to_wider_hir();
-            machine.prefilter = wider
+            let lead = body.ir.lead();
+            machine.lead = usize::from(lead.is_some());
+            machine.prefilter = body
+                .ir
+                .to_wider_hir()
+                .map(|hir| {
+                    Hir::concat(lead.map(UnitSet::to_hir).into_iter().chain([hir]).collect())
+                })
                 .and_then(|hir| Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, &hir))
                 .filter(Prefilter::is_fast);
         }

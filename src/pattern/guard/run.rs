@@ -157,9 +157,10 @@ impl Run {
             return true;
         }
         self.skips += 1;
-        match prefilter.find(task.text, Span { start: self.at, end: task.text.len() }) {
+        let start = self.at.saturating_sub(machine.lead);
+        match prefilter.find(task.text, Span { start, end: task.text.len() }) {
             Some(found) => {
-                self.at = found.start;
+                self.at = found.start + machine.lead;
                 true
             }
             None => false,

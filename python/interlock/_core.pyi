@@ -23,6 +23,8 @@ __all__ = [
     "error_packs",
     "find_format",
     "fingerprint",
+    "first_of_lines",
+    "first_of_many",
     "format_instant",
     "formats",
     "limits",
@@ -269,3 +271,16 @@ def error_names() -> tuple[list[str], list[str]]:
 
 def error_packs() -> list[tuple[str, str, int]]:
     """Name, version and number of rules of every pack, in the order in which they are asked."""
+
+def first_of_lines(
+    rules: RuleSet, text: bytes, threads: int
+) -> tuple[bytes, list[tuple[int, int, int, int]], list[tuple[int, int, int, str]], int]:
+    """For each line the first of n lists that holds, as 32-bit numbers: n for none, n + 1 undecided,
+    n + 2 no JSON. The undecided: record, list, start, end. The bad: record, line, column, message.
+    How many lines there are.
+    """
+
+def first_of_many(
+    rules: RuleSet, records: list[object]
+) -> tuple[bytes, list[tuple[int, int]]]:
+    """The same column for records in memory, and the undecided: record, list."""

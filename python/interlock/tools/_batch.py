@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from struct import pack
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast, overload
 
 from interlock import _core
@@ -22,6 +23,7 @@ __all__ = ["BadLine", "Batch", "First", "decide_first", "read_threads"]
 
 R = TypeVar("R", bound=WireForm)
 _CHUNK = 4096
+_MOST_THREADS = 256
 NO_MATCH, UNDETERMINED, ERROR = "(no match)", "(undetermined)", "(error)"
 
 
@@ -187,7 +189,7 @@ class _Run(Generic[R]):
         self._lines += 1
         message = f"longer than the limit of {LINE_LIMIT} bytes"
         self.bad[self._records] = BadLine(line=self._lines, message=message)
-        self._add((len(self._first.outcomes) - 1).to_bytes(4, _BYTE_ORDER))
+        self._add(pack("i", len(self._first.outcomes) - 1))
 
     def objects(self, records: list[object]) -> None:
         column, undecided = _core.first_of_many(self._first.rules, records)
@@ -208,8 +210,8 @@ def _iterable(records: object) -> Iterable[object]:
         return iter(cast("Iterable[object]", records))
     except TypeError:
         message = "must be records, or JSON Lines as bytes or as the path of a file"
-        problem = Problem("wrong-type", "records", _core.preview(records), message)
-        raise ConfigError([problem]) from None
+        problem = Problem("spec/wrong-type", "records", _core.preview(records), message)
+        raise ConfigError((problem,)) from None
 
 
 def read_threads(threads: object) -> int:
@@ -222,5 +224,6 @@ def read_threads(threads: object) -> int:
         return 1
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         message = "must be a whole number of at least 1"
-        raise ConfigError([Problem("wrong-type", "threads", _core.preview(threads), message)])
+        problem = Problem("spec/wrong-type", "threads", _core.preview(threads), message)
+        raise ConfigError((problem,))
     return min(threads, _MOST_THREADS)

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
+from interlock import _core
 from interlock.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def is_text(records: object) -> bool:
     """
     if isinstance(records, str):
         message = "a str may be a text or a path: write text.encode() or pathlib.Path(path)"
-        raise ConfigError([Problem("wrong-type", "records", repr(records[:40]), message)])
+        raise ConfigError((Problem("spec/wrong-type", "records", _core.preview(records), message),))
     return isinstance(records, (bytes, bytearray, memoryview, PathLike))
 
 

@@ -187,9 +187,33 @@ class Branch(CompiledSpec):
             answer = replace(answer, result=_core.plain(answer.result))
         return answer
 
-    def decide_many(self, records: Iterable[object]) -> list[BranchResult]:
-        """Decide each record, in order."""
-        return [self.decide(record) for record in records]
+    def decide_many(
+        self, records: Records, *, threads: int | None = None
+    ) -> Batch[BranchResult]:
+        """Decide each record, in order, as `decide` would.
+
+        Args:
+            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file,
+                which is read in blocks.
+            threads: How many threads read JSON Lines, at least 1; 1 when left out. Records in
+                memory are decided on the calling thread.
+
+        Raises:
+            ConfigError: For a number of threads that is none, or records of another type.
+            OSError: When the file cannot be read.
+        """
+        names = tuple(answer.outcome for answer in (*self._answers, self._miss))
+        first = First(
+            rules=self._rules,
+            outcomes=(*names, UNDETERMINED, ERROR),
+            answers=(*self._answers, self._miss),
+            undetermined=self._undecided,
+            fresh=_own if any(map(_is_mutable_answer, (*self._answers, self._miss))) else None,
+        )
+        return decide_first(first, records, threads)
+
+    def _undecided(self, value: object, arm: int) -> BranchResult:
+        return BranchResult(matched=False, undetermined=undecided(self._rules, value, arm))
 
 
 def branch(

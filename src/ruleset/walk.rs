@@ -63,8 +63,35 @@ pub(super) struct Run<'s, N> {
 }
 
 impl RuleSet {
-    /// The first list that holds; later ones are not evaluated.
+    /// The first list that holds.
     pub fn first<N: Node>(&self, record: &N) -> First {
+        match &self.index {
+            Some(index) => index.first(self, record),
+            None => self.walk_first(record),
+        }
+    }
+
+    /// The lists that do not fail, in order: those that hold and those that are undecided.
+    pub fn standing<N: Node>(&self, record: &N) -> Vec<(u32, Verdict)> {
+        match &self.index {
+            Some(index) => index.standing(self, record),
+            None => self.walk_standing(record),
+        }
+    }
+
+    /// What every list says, in order.
+    pub fn all<N: Node>(&self, record: &N) -> Vec<Verdict> {
+        let mut verdicts = vec![Verdict::Fail; self.rules.len()];
+        for (rule, verdict) in self.standing(record) {
+            if let Some(slot) = verdicts.get_mut(rule as usize) {
+                *slot = verdict;
+            }
+        }
+        verdicts
+    }
+
+    /// As [`Self::first`], over one list after the other; later ones are not evaluated.
+    pub(super) fn walk_first<N: Node>(&self, record: &N) -> First {
         let mut run = Run::new(self, record);
         for (position, rule) in self.rules.iter().enumerate() {
             match run.rule(rule, rule.any) {
@@ -76,10 +103,11 @@ impl RuleSet {
         First::Miss
     }
 
-    /// What every list says, in order.
-    pub fn all<N: Node>(&self, record: &N) -> Vec<Verdict> {
+    /// As [`Self::standing`], over one list after the other.
+    pub(super) fn walk_standing<N: Node>(&self, record: &N) -> Vec<(u32, Verdict)> {
         let mut run = Run::new(self, record);
-        self.rules.iter().map(|rule| run.rule(rule, rule.any)).collect()
+        let said = self.rules.iter().map(|rule| run.rule(rule, rule.any));
+        (0..).zip(said).filter(|(_, verdict)| *verdict != Verdict::Fail).collect()
     }
 
     /// What one list says, under its own or another match.
@@ -104,7 +132,7 @@ impl<'s, N: Node> Run<'s, N> {
         Verdict::of_list(members.iter().map(|member| self.predicate(member.predicate)), any)
     }
 
-    fn predicate(&mut self, predicate: usize) -> Verdict {
+    pub(super) fn predicate(&mut self, predicate: usize) -> Verdict {
         let set = self.set;
         let Some(predicate) = set.predicates.get(predicate) else { return Verdict::Undetermined };
         let Some(memo) = predicate.memo else { return verdict_of(&self.answer(predicate)) };

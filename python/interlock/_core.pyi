@@ -176,6 +176,9 @@ class RuleSet:
     def all(self, value: object) -> list[int]:
         """What each list says: 1 holds, 0 does not, -1 undecided."""
 
+    def standing(self, value: object) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The positions of the lists that hold, and of those that are undecided, each in order."""
+
     def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
         """What one list says, as in `all`; `either` replaces its own match: one check is enough."""
 

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use smallvec::SmallVec;
 
 use super::errors::{raised, to_python};
 use super::scalar::to_python_text;
@@ -21,6 +22,8 @@ pub(super) struct RuleSet {
 }
 
 type CompiledParts<'py> = (Option<RuleSet>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+/// Positions of lists that hold, and of lists that are undecided.
+type Standing<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 type Text<'py> = Bound<'py, PyString>;
 /// path, op, ok, undetermined, actual, expected, reason
 type ResultRow<'py> =
@@ -122,6 +125,20 @@ impl RuleSet {
     fn all<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let verdicts = with_node!(value, &self.keys, |node| self.set.all(&node));
         PyList::new(value.py(), verdicts.into_iter().map(code))
+    }
+
+    /// The positions of the lists that hold, and of those that are undecided, each in order.
+    fn standing<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Standing<'py>> {
+        let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
+        let of = |wanted: Verdict| -> SmallVec<[u32; 16]> {
+            let those = standing.iter().filter(|(_, verdict)| *verdict == wanted);
+            those.map(|(rule, _)| *rule).collect()
+        };
+        let py = value.py();
+        Ok((
+            PyTuple::new(py, of(Verdict::Pass))?,
+            PyTuple::new(py, of(Verdict::Undetermined))?,
+        ))
     }
 
     /// What one list says, as in `all`; `either` replaces its own match: one check is

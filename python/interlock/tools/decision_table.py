@@ -13,7 +13,7 @@ from interlock._compiled import (
     plain_problems,
     refuse,
 )
-from interlock._wire import WireForm
+from interlock._wire import WireForm, draft_of
 from interlock.tools._fields import ABSENT, choice_problems, version_problems
 from interlock.tools._numbers import exact
 from interlock.tools._rows import row_problems
@@ -93,6 +93,9 @@ class TableResult(WireForm):
         return wire
 
 
+_Draft = draft_of(TableResult)
+
+
 class DecisionTable(CompiledSpec):
     """Rows, compiled: the hit policy says which of those that hold decide.
 
@@ -127,7 +130,7 @@ class DecisionTable(CompiledSpec):
         {'queue': 'P1'}
     """
 
-    __slots__ = ("_miss", "_names", "_outputs", "_priorities", "table_hash")
+    __slots__ = ("_copied", "_hits", "_miss", "_names", "_outputs", "_priorities", "table_hash")
 
     tool = "DecisionTable"
     spec_fields = ("rows", "policy", "otherwise", "version")
@@ -136,8 +139,12 @@ class DecisionTable(CompiledSpec):
     """16 hexadecimal digits of the SHA-256 of the canonical form of `{policy, rows}`."""
     _names: tuple[str, ...]
     _outputs: tuple[JSON, ...]
+    _copied: frozenset[int]
+    """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
     _priorities: tuple[Decimal, ...]
     _miss: TableResult
+    _hits: dict[int, TableResult]
+    """Answers under `first` that were given before and can be given again."""
 
     def __init__(
         self,
@@ -169,10 +176,12 @@ class DecisionTable(CompiledSpec):
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
         self._set("_names", tuple(row["id"] for row in entries))
         self._set("_outputs", tuple(row["outputs"] for row in entries))
+        self._set("_copied", frozenset(i for i, row in enumerate(entries) if _is_mutable(row)))
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
-        self._set("_miss", self._missed(policy, version, fallback))
+        self._set("_miss", self._missing(policy, version, fallback))
+        self._set("_hits", {})
 
-    def _missed(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
+    def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
         return TableResult(
             ok=True,
             matched=fallback is not None,
@@ -217,9 +226,6 @@ class DecisionTable(CompiledSpec):
         if verbose:
             evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
-        if isinstance(answer.outputs, (dict, list)):
-            # The caller may change what it gets; the compiled rows stay as they are.
-            answer = replace(answer, outputs=_core.plain(answer.outputs))
         return answer
 
     def decide_many(self, records: Iterable[object]) -> list[TableResult]:
@@ -229,39 +235,58 @@ class DecisionTable(CompiledSpec):
     def _first(self, value: object) -> TableResult:
         first = self._rules.first(value)
         if first == -1:
-            return self._miss
+            return self._missed()
         if first < 0:
             return self._open(value, -2 - first, ())
-        return self._hit((first,), (first,), self._outputs[first])
+        answer = self._hits.get(first)
+        if answer is None:
+            hits = (first,)
+            answer = self._hit(hits, hits, self._output(first))
+            if first not in self._copied:
+                self._hits[first] = answer
+        return answer
 
     def _ranked(self, value: object) -> TableResult:
-        verdicts = self._rules.all(value)
-        hits = tuple(row for row, verdict in enumerate(verdicts) if verdict > 0)
-        open_rows = [row for row, verdict in enumerate(verdicts) if verdict < 0]
+        hits, open_rows = self._rules.standing(value)
         by_priority = self._miss.policy == "priority"
-        top = max((self._priorities[row] for row in hits), default=None)
-        if by_priority and top is not None:
-            open_rows = [row for row in open_rows if self._priorities[row] >= top]
+        top = max([self._priorities[row] for row in hits]) if by_priority and hits else None
+        if top is not None:
+            open_rows = tuple(row for row in open_rows if self._priorities[row] >= top)
         if open_rows:
             return self._open(value, open_rows[0], hits)
         if not hits:
-            return self._miss
+            return self._missed()
         if self._miss.policy == "collect":
-            return self._hit(hits, hits, [self._outputs[row] for row in hits])
-        rivals = [row for row in hits if not by_priority or self._priorities[row] == top]
+            return self._hit(hits, hits, [self._output(row) for row in hits])
+        rivals = [row for row in hits if top is None or self._priorities[row] == top]
         if len(rivals) > 1:
             return self._conflict(hits, rivals)
-        return self._hit(hits, rivals, self._outputs[rivals[0]])
+        return self._hit(hits, rivals, self._output(rivals[0]))
+
+    def _missed(self) -> TableResult:
+        miss = self._miss
+        return replace(miss, outputs=_core.plain(miss.outputs)) if miss.fallback else miss
+
+    def _output(self, row: int) -> JSON:
+        outputs = self._outputs[row]
+        return _core.plain(outputs) if row in self._copied else outputs
 
     def _hit(self, hits: Sequence[int], deciding: Sequence[int], outputs: JSON) -> TableResult:
-        return replace(
-            self._miss,
-            matched=True,
-            matched_ids=self._ids(hits),
-            decided_by=self._ids(deciding),
-            outputs=outputs,
-            fallback=False,
-        )
+        miss, answer = self._miss, _Draft.__new__(_Draft)
+        answer.ok = True
+        answer.matched = True
+        answer.policy = miss.policy
+        answer.version = miss.version
+        answer.matched_ids = self._ids(hits)
+        answer.decided_by = answer.matched_ids if deciding is hits else self._ids(deciding)
+        answer.outputs = outputs
+        answer.fallback = False
+        answer.conflict = None
+        answer.table_hash = miss.table_hash
+        answer.undetermined = None
+        answer.evaluated = None
+        answer.__class__ = TableResult
+        return cast("TableResult", answer)
 
     def _refused(self, hits: tuple[int, ...]) -> TableResult:
         return replace(
@@ -287,7 +312,8 @@ class DecisionTable(CompiledSpec):
         return replace(self._refused(hits), undetermined=undecided(self._rules, value, row))
 
     def _ids(self, rows: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self._names[row] for row in rows)
+        names = self._names
+        return tuple([names[row] for row in rows])
 
 
 def decision_table(
@@ -305,3 +331,7 @@ def decision_table(
     """
     table = DecisionTable(rows, policy=policy, otherwise=otherwise, version=version)
     return table.decide(value)
+
+
+def _is_mutable(row: dict[str, JSON]) -> bool:
+    return isinstance(row["outputs"], (dict, list))

@@ -31,7 +31,8 @@ def draft_of(kind: type) -> Any:
     The fields of its objects can be set until their class is set to `kind`.
     """
     # PERF: a frozen dataclass sets its fields one by one through a call each.
-    return type(kind)(kind.__name__, (kind,), {"__slots__": (), "__setattr__": object.__setattr__})
+    plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+    return type(kind)(kind.__name__, (kind,), {"__slots__": (), **plain})
 
 
 def to_json(wire: JSON) -> str:

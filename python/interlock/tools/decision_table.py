@@ -130,7 +130,16 @@ class DecisionTable(CompiledSpec):
         {'queue': 'P1'}
     """
 
-    __slots__ = ("_copied", "_hits", "_miss", "_names", "_outputs", "_priorities", "table_hash")
+    __slots__ = (
+        "_copied",
+        "_hits",
+        "_is_first",
+        "_miss",
+        "_names",
+        "_outputs",
+        "_priorities",
+        "table_hash",
+    )
 
     tool = "DecisionTable"
     spec_fields = ("rows", "policy", "otherwise", "version")
@@ -143,6 +152,7 @@ class DecisionTable(CompiledSpec):
     """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
     _priorities: tuple[Decimal, ...]
     _miss: TableResult
+    _is_first: bool
     _hits: dict[int, TableResult]
     """Answers under `first` that were given before and can be given again."""
 
@@ -179,6 +189,7 @@ class DecisionTable(CompiledSpec):
         self._set("_copied", frozenset(i for i, row in enumerate(entries) if _is_mutable(row)))
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
         self._set("_miss", self._missing(policy, version, fallback))
+        self._set("_is_first", policy == "first")
         self._set("_hits", {})
 
     def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
@@ -222,7 +233,7 @@ class DecisionTable(CompiledSpec):
             value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
             verbose: Whether the result says how every row fared.
         """
-        answer = self._first(value) if self._miss.policy == "first" else self._ranked(value)
+        answer = self._first(value) if self._is_first else self._ranked(value)
         if verbose:
             evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
@@ -234,34 +245,36 @@ class DecisionTable(CompiledSpec):
 
     def _first(self, value: object) -> TableResult:
         first = self._rules.first(value)
+        known = self._hits.get(first)
+        if known is not None:
+            return known
         if first == -1:
             return self._missed()
         if first < 0:
             return self._open(value, -2 - first, ())
-        answer = self._hits.get(first)
-        if answer is None:
-            hits = (first,)
-            answer = self._hit(hits, hits, self._output(first))
-            if first not in self._copied:
-                self._hits[first] = answer
+        answer = self._hit((self._names[first],), self._output(first))
+        if first not in self._copied:
+            self._hits[first] = answer
         return answer
 
     def _ranked(self, value: object) -> TableResult:
-        hits, open_rows = self._rules.standing(value)
+        standing = self._rules.standing(value, self._names, self._outputs)
+        hits, open_rows, ids, outputs = standing
         by_priority = self._miss.policy == "priority"
-        top = max([self._priorities[row] for row in hits]) if by_priority and hits else None
+        top = max(self._priorities[row] for row in hits) if by_priority and hits else None
         if top is not None:
             open_rows = tuple(row for row in open_rows if self._priorities[row] >= top)
         if open_rows:
-            return self._open(value, open_rows[0], hits)
+            return self._open(value, open_rows[0], ids)
         if not hits:
             return self._missed()
         if self._miss.policy == "collect":
-            return self._hit(hits, hits, [self._output(row) for row in hits])
+            given = list(outputs)
+            return self._hit(ids, cast("JSON", _core.plain(given)) if self._copied else given)
         rivals = [row for row in hits if top is None or self._priorities[row] == top]
         if len(rivals) > 1:
-            return self._conflict(hits, rivals)
-        return self._hit(hits, rivals, self._output(rivals[0]))
+            return self._conflict(ids, rivals)
+        return self._hit(ids, self._output(rivals[0]), (self._names[rivals[0]],))
 
     def _missed(self) -> TableResult:
         miss = self._miss
@@ -271,49 +284,45 @@ class DecisionTable(CompiledSpec):
         outputs = self._outputs[row]
         return _core.plain(outputs) if row in self._copied else outputs
 
-    def _hit(self, hits: Sequence[int], deciding: Sequence[int], outputs: JSON) -> TableResult:
+    def _hit(
+        self, ids: tuple[str, ...], outputs: JSON, deciding: tuple[str, ...] | None = None
+    ) -> TableResult:
+        """Answer by rows; those of `deciding` give the outputs, or else all of them."""
         miss, answer = self._miss, _Draft.__new__(_Draft)
-        answer.ok = True
-        answer.matched = True
+        answer.ok = answer.matched = True
         answer.policy = miss.policy
         answer.version = miss.version
-        answer.matched_ids = self._ids(hits)
-        answer.decided_by = answer.matched_ids if deciding is hits else self._ids(deciding)
+        answer.matched_ids = ids
+        answer.decided_by = ids if deciding is None else deciding
         answer.outputs = outputs
         answer.fallback = False
-        answer.conflict = None
+        answer.conflict = answer.undetermined = answer.evaluated = None
         answer.table_hash = miss.table_hash
-        answer.undetermined = None
-        answer.evaluated = None
         answer.__class__ = TableResult
-        return cast("TableResult", answer)
+        return answer  # type: ignore[no-any-return]  # a draft no more
 
-    def _refused(self, hits: tuple[int, ...]) -> TableResult:
+    def _refused(self, ids: tuple[str, ...]) -> TableResult:
         return replace(
             self._miss,
             ok=False,
             matched=False,
-            matched_ids=self._ids(hits),
+            matched_ids=ids,
             outputs=None,
             fallback=False,
         )
 
-    def _conflict(self, hits: tuple[int, ...], rivals: list[int]) -> TableResult:
-        named = ", ".join(_core.preview(name) for name in self._ids(rivals))
+    def _conflict(self, ids: tuple[str, ...], rivals: list[int]) -> TableResult:
+        named = ", ".join(_core.preview(self._names[row]) for row in rivals)
         shared = self._priorities[rivals[0]]
         why = (
             f"rows {named} share the top priority {_core.preview(shared)}"
             if self._miss.policy == "priority"
             else f"rows {named} all hold, and the policy unique allows one"
         )
-        return replace(self._refused(hits), conflict=why)
+        return replace(self._refused(ids), conflict=why)
 
-    def _open(self, value: object, row: int, hits: tuple[int, ...]) -> TableResult:
-        return replace(self._refused(hits), undetermined=undecided(self._rules, value, row))
-
-    def _ids(self, rows: Iterable[int]) -> tuple[str, ...]:
-        names = self._names
-        return tuple([names[row] for row in rows])
+    def _open(self, value: object, row: int, ids: tuple[str, ...]) -> TableResult:
+        return replace(self._refused(ids), undetermined=undecided(self._rules, value, row))
 
 
 def decision_table(

@@ -156,7 +156,15 @@ class RuleScore(CompiledSpec):
         (0.8, 'hot')
     """
 
-    __slots__ = ("_all_whole", "_bands", "_contributions", "_greatest", "_least", "_points", "_version")
+    __slots__ = (
+        "_all_whole",
+        "_bands",
+        "_contributions",
+        "_greatest",
+        "_least",
+        "_points",
+        "_version",
+    )
 
     tool = "RuleScore"
     spec_fields = ("rules", "bands", "min", "max", "version")
@@ -241,32 +249,30 @@ class RuleScore(CompiledSpec):
             include_missed: Whether the result lists the rules that do not hold, each with its
                 first reason.
         """
-        held, undecided = self._rules.standing(value)
+        standing = self._rules.standing(value, self._contributions, self._points)
+        _, undecided, contributions, points = standing
         answer = _Draft.__new__(_Draft)
         if undecided:
             answer.score = answer.raw_score = answer.band = None
         else:
-            raw = self._total(held)
+            raw = sum(points) if self._all_whole else total(points)
             score = self._clamped(raw)
             answer.score, answer.raw_score = written(score), written(raw)
             answer.band = self._band(score)
         answer.version = self._version
-        answer.contributors = tuple(map(self._contributions.__getitem__, held))
-        told = undecided or include_missed
-        reports = rule_reports(self._rules, value, 0, len(self._rules)) if told else ()
-        answer.undetermined = _reasons(r for r in reports if r.undetermined) if undecided else ()
-        missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
-        answer.missed = missed if include_missed else None
+        answer.contributors = contributions
+        answer.missed, answer.undetermined = None, ()
+        if undecided or include_missed:
+            reports = rule_reports(self._rules, value, 0, len(self._rules))
+            answer.undetermined = _reasons(r for r in reports if r.undetermined)
+            missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
+            answer.missed = missed if include_missed else None
         answer.__class__ = ScoreResult
         return cast("ScoreResult", answer)
 
     def score_many(self, records: Iterable[object]) -> list[ScoreResult]:
         """Score each record, in order."""
         return [self.score(record) for record in records]
-
-    def _total(self, held: Iterable[int]) -> int | Decimal:
-        points = map(self._points.__getitem__, held)
-        return sum(points) if self._all_whole else total(points)
 
     def _clamped(self, raw: int | Decimal) -> int | Decimal:
         score = raw if self._least is None else max(raw, self._least)

@@ -1,6 +1,6 @@
 //! A record's way through the index.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::Index;
 use super::fact::Fact;
@@ -44,7 +44,7 @@ impl Index {
     /// The first rule that does not fail.
     pub(in crate::ruleset) fn first<N: Node>(&self, set: &RuleSet, record: &N) -> First {
         let mut least = Least(u32::MAX, Verdict::Fail);
-        Query::new(self, set, record).tree(&self.tree, &mut least);
+        self.ask(set, record, &mut least);
         match least.1 {
             Verdict::Fail => First::Miss,
             Verdict::Pass => First::Hit(least.0 as usize),
@@ -59,27 +59,30 @@ impl Index {
         record: &N,
     ) -> Vec<(u32, Verdict)> {
         let mut standing = Vec::new();
-        Query::new(self, set, record).tree(&self.tree, &mut standing);
+        self.ask(set, record, &mut standing);
         standing.sort_unstable_by_key(|(rule, _)| *rule);
         standing.dedup_by_key(|(rule, _)| *rule);
         standing
     }
+
+    fn ask<N: Node>(&self, set: &RuleSet, record: &N, keep: &mut impl Keep) {
+        let mut facts: SmallVec<[Fact; 16]> = SmallVec::new();
+        facts.resize_with(self.probes.len(), || Fact::Unknown);
+        Run::over(set, record, |run| {
+            Query { index: self, run, facts: &mut facts }.tree(&self.tree, keep);
+        });
+    }
 }
 
 /// One record on its way.
-struct Query<'s, N> {
+struct Query<'s, 'r, 'q, N> {
     index: &'s Index,
-    run: Run<'s, N>,
+    run: &'q mut Run<'s, 'r, N>,
     /// By probe.
-    facts: SmallVec<[Fact; 16]>,
+    facts: &'q mut [Fact],
 }
 
-impl<'s, N: Node> Query<'s, N> {
-    fn new(index: &'s Index, set: &'s RuleSet, record: &N) -> Self {
-        let facts = smallvec![Fact::Unknown; index.probes.len()];
-        Self { index, run: Run::new(set, record), facts }
-    }
-
+impl<'s, N: Node> Query<'s, '_, '_, N> {
     /// Tries the rules of a tree that can still hold; recursion is as deep as the tree.
     fn tree(&mut self, tree: &'s Tree, keep: &mut impl Keep) {
         for rule in &tree.scan {
@@ -97,11 +100,13 @@ impl<'s, N: Node> Query<'s, N> {
     }
 
     fn split(&mut self, split: &'s Split, keep: &mut impl Keep) {
-        // Cheap to copy: a code mostly, rarely a few positions.
-        match self.fact(split.probe).clone() {
-            Fact::Code(code) => self.trees(split.buckets_of(code), keep),
+        match self.fact(split.probe) {
+            Fact::Code(code) => {
+                let code = *code;
+                self.trees(split.buckets_of(code), keep);
+            }
             Fact::Hits(hits) => {
-                for hit in hits {
+                for hit in hits.clone() {
                     self.trees(split.buckets_of(hit), keep);
                 }
             }

@@ -1,7 +1,5 @@
 //! The plain walk over rules: `first` and `all`, with what was found out kept for the record.
 
-use smallvec::SmallVec;
-
 use super::{Predicate, Rule, RuleSet};
 use crate::check::{Answer, Why};
 use crate::path::Resolved;
@@ -122,6 +120,25 @@ impl RuleSet {
     }
 }
 
+/// Room for so many things during one call: on the stack when they are at most `FEW`.
+pub(super) fn scratch<T, const FEW: usize, R>(
+    count: usize,
+    blank: impl Fn() -> T,
+    work: impl FnOnce(&mut [T]) -> R,
+) -> R {
+    let mut many: Vec<T>;
+    // PERF: made where it stays; it is too large to be moved for each record.
+    let mut few: [T; FEW];
+    let room = if count <= FEW {
+        few = std::array::from_fn(|_| blank());
+        few.get_mut(..count).unwrap_or_default()
+    } else {
+        many = std::iter::repeat_with(blank).take(count).collect();
+        &mut many
+    };
+    work(room)
+}
+
 impl<'s, N: Node> Run<'s, '_, N> {
     /// Asks about a record, of which nothing is known yet.
     pub(super) fn over<T>(
@@ -129,15 +146,16 @@ impl<'s, N: Node> Run<'s, '_, N> {
         record: &N,
         ask: impl FnOnce(&mut Run<'s, '_, N>) -> T,
     ) -> T {
-        // PERF: what is known stays where it is made; it is too large to be moved for each record.
-        let mut slots: SmallVec<[Slot<N>; 24]> = SmallVec::new();
-        slots.resize_with(set.places.len(), || Slot::Unknown);
-        if let Some(root) = slots.first_mut() {
-            *root = Slot::Known(Resolved::Found(record.clone()));
-        }
-        let mut memos: SmallVec<[Option<Verdict>; 64]> = SmallVec::new();
-        memos.resize(set.memos, None);
-        ask(&mut Run { set, slots: &mut slots, memos: &mut memos })
+        scratch::<_, 24, _>(
+            set.places.len(),
+            || Slot::Unknown,
+            |slots| {
+                if let Some(root) = slots.first_mut() {
+                    *root = Slot::Known(Resolved::Found(record.clone()));
+                }
+                scratch::<_, 64, _>(set.memos, || None, |memos| ask(&mut Run { set, slots, memos }))
+            },
+        )
     }
 
     fn rule(&mut self, rule: &Rule, any: bool) -> Verdict {

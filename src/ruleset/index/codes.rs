@@ -12,6 +12,8 @@ use crate::value::{Number, Value, View};
 #[derive(Debug)]
 pub(super) struct Codes {
     numbers: Box<[Number]>,
+    /// The numbers as doubles, when all of them can be compared as such.
+    doubles: Option<Box<[f64]>>,
     texts: Box<[Box<[u8]>]>,
     by_text: Table,
     /// The code of null.
@@ -100,6 +102,7 @@ impl Codes {
         Self {
             null: code(numbers.len().saturating_mul(2).saturating_add(1)),
             by_text: Table::new(texts.iter().map(|text| text_hash(text))),
+            doubles: numbers.iter().map(Number::as_double).collect(),
             numbers: numbers.into(),
             texts: texts.into(),
         }
@@ -162,8 +165,15 @@ impl Codes {
     }
 
     fn of_number(&self, number: &Number) -> u32 {
-        let order = |known: &Number| known.compare(number).unwrap_or(Ordering::Less);
-        match self.numbers.binary_search_by(order) {
+        // PERF: a table has thousands of bounds, almost all of them short.
+        let found = match (&self.doubles, number.as_double()) {
+            (Some(doubles), Some(double)) => doubles
+                .binary_search_by(|known| known.partial_cmp(&double).unwrap_or(Ordering::Less)),
+            _ => self
+                .numbers
+                .binary_search_by(|known| known.compare(number).unwrap_or(Ordering::Less)),
+        };
+        match found {
             Ok(at) => code(at.saturating_mul(2).saturating_add(1)),
             Err(at) => code(at.saturating_mul(2)),
         }

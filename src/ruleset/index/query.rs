@@ -1,11 +1,9 @@
 //! A record's way through the index.
 
-use smallvec::SmallVec;
-
 use super::Index;
 use super::fact::Fact;
 use super::tree::{Split, Tree};
-use crate::ruleset::walk::{Run, Verdict};
+use crate::ruleset::walk::{Run, Verdict, scratch};
 use crate::ruleset::{First, RuleSet};
 use crate::value::Node;
 
@@ -66,11 +64,15 @@ impl Index {
     }
 
     fn ask<N: Node>(&self, set: &RuleSet, record: &N, keep: &mut impl Keep) {
-        let mut facts: SmallVec<[Fact; 16]> = SmallVec::new();
-        facts.resize_with(self.probes.len(), || Fact::Unknown);
-        Run::over(set, record, |run| {
-            Query { index: self, run, facts: &mut facts }.tree(&self.tree, keep);
-        });
+        scratch::<_, 16, _>(
+            self.probes.len(),
+            || Fact::Unknown,
+            |facts| {
+                Run::over(set, record, |run| {
+                    Query { index: self, run, facts }.tree(&self.tree, keep);
+                });
+            },
+        );
     }
 }
 

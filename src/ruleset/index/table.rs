@@ -3,22 +3,24 @@
 /// Positions by hash: where the entry of a key stands in a list that the owner keeps.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// Positions plus one, zero where nothing is; a power of two of them, at most half taken.
-    slots: Box<[u32]>,
+    /// A part of the hash, and the position plus one or zero where nothing is; a power of two of
+    /// them, at most half taken.
+    slots: Box<[(u32, u32)]>,
 }
 
 impl Table {
     /// Files entries by the hashes of their keys, which are distinct.
     pub(super) fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Self {
         let size = hashes.len().saturating_mul(2).next_power_of_two();
-        let mut table = Self { slots: vec![0; size].into() };
+        let mut table = Self { slots: vec![(0, 0); size].into() };
         for (position, hash) in hashes.enumerate() {
             let mut at = table.home(hash);
-            while table.slots.get(at).is_some_and(|taken| *taken != 0) {
+            while table.slots.get(at).is_some_and(|taken| taken.1 != 0) {
                 at = table.after(at);
             }
             if let Some(slot) = table.slots.get_mut(at) {
-                *slot = u32::try_from(position).unwrap_or(u32::MAX).saturating_add(1);
+                let position = u32::try_from(position).unwrap_or(u32::MAX);
+                *slot = (part(hash), position.saturating_add(1));
             }
         }
         table
@@ -28,8 +30,9 @@ impl Table {
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         let mut at = self.home(hash);
         loop {
-            let position = self.slots.get(at)?.checked_sub(1)? as usize;
-            if is_it(position) {
+            let (known, taken) = self.slots.get(at)?;
+            let position = taken.checked_sub(1)? as usize;
+            if *known == part(hash) && is_it(position) {
                 return Some(position);
             }
             at = self.after(at);
@@ -44,6 +47,11 @@ impl Table {
     fn after(&self, at: usize) -> usize {
         at.saturating_add(1) & self.slots.len().saturating_sub(1)
     }
+}
+
+/// The part of a hash that is kept to tell keys apart; another one than where it is filed by.
+fn part(hash: u64) -> u32 {
+    u32::try_from(hash & u64::from(u32::MAX)).unwrap_or(0)
 }
 
 /// Odd, with its bits spread evenly (2^64 over the golden ratio): Knuth's multiplicative hashing.

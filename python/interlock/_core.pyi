@@ -177,8 +177,8 @@ class RuleSet:
         """What each list says: 1 holds, 0 does not, -1 undecided."""
 
     def standing(self, value: object, *columns: tuple[object, ...]) -> tuple[Any, ...]:
-        """The positions of the lists that hold, and of those that are undecided, each in order; then
-        of each column, which has an entry for every list, the entries of those that hold."""
+        """The positions of the lists that are undecided, in order; then of each column, which has an
+        entry for every list, the entries of those that hold."""
 
     def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
         """What one list says, as in `all`; `either` replaces its own match: one check is enough."""

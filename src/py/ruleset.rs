@@ -22,8 +22,6 @@ pub(super) struct RuleSet {
 }
 
 type CompiledParts<'py> = (Option<RuleSet>, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
-/// Positions of lists.
-type Rows = SmallVec<[u32; 16]>;
 type Text<'py> = Bound<'py, PyString>;
 /// path, op, ok, undetermined, actual, expected, reason
 type ResultRow<'py> =
@@ -127,8 +125,8 @@ impl RuleSet {
         PyList::new(value.py(), verdicts.into_iter().map(code))
     }
 
-    /// The positions of the lists that hold, and of those that are undecided, each in order; then
-    /// of each column, which has an entry for every list, the entries of those that hold.
+    /// The positions of the lists that are undecided, in order; then of each column, which has an
+    /// entry for every list, the entries of those that hold.
     #[pyo3(signature = (value, *columns))]
     fn standing<'py>(
         &self,
@@ -137,18 +135,17 @@ impl RuleSet {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let py = value.py();
         let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
-        let of = |wanted: Verdict| -> Rows {
+        let of = |wanted: Verdict| -> SmallVec<[u32; 32]> {
             let those = standing.iter().filter(|(_, verdict)| *verdict == wanted);
             those.map(|(rule, _)| *rule).collect()
         };
         let held = of(Verdict::Pass);
         let mut parts: SmallVec<[Bound<'py, PyTuple>; 4]> = SmallVec::new();
-        parts.push(PyTuple::new(py, &held)?);
         parts.push(PyTuple::new(py, of(Verdict::Undetermined))?);
         for column in columns {
             let column = column.cast::<PyTuple>()?;
             let picked = held.iter().map(|rule| column.get_item(*rule as usize));
-            let picked: SmallVec<[Bound<'py, PyAny>; 16]> = picked.collect::<PyResult<_>>()?;
+            let picked: SmallVec<[Bound<'py, PyAny>; 32]> = picked.collect::<PyResult<_>>()?;
             parts.push(PyTuple::new(py, picked)?);
         }
         PyTuple::new(py, parts)

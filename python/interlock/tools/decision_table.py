@@ -133,10 +133,11 @@ class DecisionTable(CompiledSpec):
     __slots__ = (
         "_copied",
         "_hits",
-        "_is_first",
         "_miss",
         "_names",
         "_outputs",
+        "_policy",
+        "_positions",
         "_priorities",
         "table_hash",
     )
@@ -152,7 +153,8 @@ class DecisionTable(CompiledSpec):
     """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
     _priorities: tuple[Decimal, ...]
     _miss: TableResult
-    _is_first: bool
+    _policy: Policy
+    _positions: tuple[int, ...]
     _hits: dict[int, TableResult]
     """Answers under `first` that were given before and can be given again."""
 
@@ -189,7 +191,8 @@ class DecisionTable(CompiledSpec):
         self._set("_copied", frozenset(i for i, row in enumerate(entries) if _is_mutable(row)))
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
         self._set("_miss", self._missing(policy, version, fallback))
-        self._set("_is_first", policy == "first")
+        self._set("_positions", tuple(range(len(entries))))
+        self._set("_policy", policy)
         self._set("_hits", {})
 
     def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
@@ -233,7 +236,13 @@ class DecisionTable(CompiledSpec):
             value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
             verbose: Whether the result says how every row fared.
         """
-        answer = self._first(value) if self._is_first else self._ranked(value)
+        policy = self._policy
+        if policy == "first":
+            first = self._rules.first(value)
+            # PERF: nothing is called and nothing made where an answer can be given again.
+            answer = self._hits.get(first) or self._first(value, first)
+        else:
+            answer = self._collected(value) if policy == "collect" else self._ranked(value)
         if verbose:
             evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
@@ -243,11 +252,7 @@ class DecisionTable(CompiledSpec):
         """Decide each record, in order."""
         return [self.decide(record) for record in records]
 
-    def _first(self, value: object) -> TableResult:
-        first = self._rules.first(value)
-        known = self._hits.get(first)
-        if known is not None:
-            return known
+    def _first(self, value: object, first: int) -> TableResult:
         if first == -1:
             return self._missed()
         if first < 0:
@@ -257,9 +262,17 @@ class DecisionTable(CompiledSpec):
             self._hits[first] = answer
         return answer
 
+    def _collected(self, value: object) -> TableResult:
+        open_rows, ids, outputs = self._rules.standing(value, self._names, self._outputs)
+        if open_rows:
+            return self._open(value, open_rows[0], ids)
+        if not ids:
+            return self._missed()
+        given = list(outputs)
+        return self._hit(ids, _core.plain(given) if self._copied else given)
+
     def _ranked(self, value: object) -> TableResult:
-        standing = self._rules.standing(value, self._names, self._outputs)
-        hits, open_rows, ids, outputs = standing
+        open_rows, ids, hits = self._rules.standing(value, self._names, self._positions)
         by_priority = self._miss.policy == "priority"
         top = max(self._priorities[row] for row in hits) if by_priority and hits else None
         if top is not None:
@@ -268,9 +281,6 @@ class DecisionTable(CompiledSpec):
             return self._open(value, open_rows[0], ids)
         if not hits:
             return self._missed()
-        if self._miss.policy == "collect":
-            given = list(outputs)
-            return self._hit(ids, cast("JSON", _core.plain(given)) if self._copied else given)
         rivals = [row for row in hits if top is None or self._priorities[row] == top]
         if len(rivals) > 1:
             return self._conflict(ids, rivals)

@@ -163,6 +163,7 @@ class RuleScore(CompiledSpec):
         "_greatest",
         "_least",
         "_points",
+        "_unbounded",
         "_version",
     )
 
@@ -175,6 +176,7 @@ class RuleScore(CompiledSpec):
     _all_whole: bool
     _bands: tuple[_Band, ...]
     """The highest first."""
+    _unbounded: bool
     _least: int | Decimal | None
     _greatest: int | Decimal | None
 
@@ -217,6 +219,7 @@ class RuleScore(CompiledSpec):
         named = [_Band(cast("str", band["name"]), counted(exact(band["min"]))) for band in levels]
         # Of equal ones the first stays first.
         self._set("_bands", tuple(sorted(named, key=lambda band: band.least, reverse=True)))
+        self._set("_unbounded", min is None and max is None)
         self._set("_least", None if min is None else counted(exact(min)))
         self._set("_greatest", None if max is None else counted(exact(max)))
 
@@ -250,15 +253,16 @@ class RuleScore(CompiledSpec):
                 first reason.
         """
         standing = self._rules.standing(value, self._contributions, self._points)
-        _, undecided, contributions, points = standing
+        undecided, contributions, points = standing
         answer = _Draft.__new__(_Draft)
         if undecided:
             answer.score = answer.raw_score = answer.band = None
         else:
             raw = sum(points) if self._all_whole else total(points)
-            score = self._clamped(raw)
-            answer.score, answer.raw_score = written(score), written(raw)
-            answer.band = self._band(score)
+            score = raw if self._unbounded else self._clamped(raw)
+            answer.raw_score = raw if type(raw) is int else written(raw)
+            answer.score = answer.raw_score if score is raw else written(score)
+            answer.band = self._band(score) if self._bands else None
         answer.version = self._version
         answer.contributors = contributions
         answer.missed, answer.undetermined = None, ()

@@ -40,6 +40,13 @@ impl Access {
     }
 }
 
+impl Access {
+    /// Whether a rule holds once one of its needs is met: nothing else is left to ask.
+    pub(super) fn settles(&self) -> bool {
+        self.sole || (self.any && !self.needs.is_empty())
+    }
+}
+
 /// One entry a probe, with the codes of all its questions.
 fn united<'q>(questions: impl Iterator<Item = &'q Question>) -> Vec<(usize, Spans)> {
     let mut by_probe: BTreeMap<usize, Spans> = BTreeMap::new();

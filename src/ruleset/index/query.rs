@@ -56,7 +56,7 @@ impl Index {
         set: &RuleSet,
         record: &N,
     ) -> Vec<(u32, Verdict)> {
-        let mut standing = Vec::new();
+        let mut standing = Vec::with_capacity(32);
         self.ask(set, record, &mut standing);
         standing.sort_unstable_by_key(|(rule, _)| *rule);
         standing.dedup_by_key(|(rule, _)| *rule);
@@ -69,7 +69,7 @@ impl Index {
             || Fact::Unknown,
             |facts| {
                 Run::over(set, record, |run| {
-                    Query { index: self, run, facts }.tree(&self.tree, keep);
+                    Query { index: self, run, facts }.tree(&self.tree, false, keep);
                 });
             },
         );
@@ -85,9 +85,27 @@ struct Query<'s, 'r, 'q, N> {
 }
 
 impl<'s, N: Node> Query<'s, '_, '_, N> {
-    /// Tries the rules of a tree that can still hold; recursion is as deep as the tree.
-    fn tree(&mut self, tree: &'s Tree, keep: &mut impl Keep) {
-        for rule in &tree.scan {
+    /// Tries the rules of a tree that can still hold, to which a fact led or not; recursion is as
+    /// deep as the tree.
+    fn tree(&mut self, tree: &'s Tree, led: bool, keep: &mut impl Keep) {
+        if led {
+            for rule in &tree.held {
+                if *rule >= keep.end() {
+                    break;
+                }
+                keep.add(*rule, Verdict::Pass);
+            }
+        } else {
+            self.scan(&tree.held, keep);
+        }
+        self.scan(&tree.scan, keep);
+        for split in &tree.splits {
+            self.split(split, keep);
+        }
+    }
+
+    fn scan(&mut self, rules: &[u32], keep: &mut impl Keep) {
+        for rule in rules {
             if *rule >= keep.end() {
                 break;
             }
@@ -96,31 +114,28 @@ impl<'s, N: Node> Query<'s, '_, '_, N> {
                 keep.add(*rule, verdict);
             }
         }
-        for split in &tree.splits {
-            self.split(split, keep);
-        }
     }
 
     fn split(&mut self, split: &'s Split, keep: &mut impl Keep) {
         match self.fact(split.probe) {
             Fact::Code(code) => {
                 let code = *code;
-                self.trees(split.buckets_of(code), keep);
+                self.trees(split.buckets_of(code), true, keep);
             }
             Fact::Hits(hits) => {
                 for hit in hits.clone() {
-                    self.trees(split.buckets_of(hit), keep);
+                    self.trees(split.buckets_of(hit), true, keep);
                 }
             }
             Fact::Absent => {}
-            Fact::Open | Fact::Unknown => self.trees(split.buckets.iter(), keep),
+            Fact::Open | Fact::Unknown => self.trees(split.buckets.iter(), false, keep),
         }
     }
 
-    fn trees(&mut self, trees: impl Iterator<Item = &'s Tree>, keep: &mut impl Keep) {
+    fn trees(&mut self, trees: impl Iterator<Item = &'s Tree>, led: bool, keep: &mut impl Keep) {
         for tree in trees {
             if tree.least < keep.end() {
-                self.tree(tree, keep);
+                self.tree(tree, led, keep);
             }
         }
     }

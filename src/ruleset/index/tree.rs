@@ -10,6 +10,8 @@ use super::table::{Table, mixed};
 pub(super) struct Tree {
     /// The first of its rules.
     pub(super) least: u32,
+    /// Rules that hold once a fact has led here, in order.
+    pub(super) held: Box<[u32]>,
     /// Rules that are tried one by one, in order.
     pub(super) scan: Box<[u32]>,
     pub(super) splits: Box<[Split]>,
@@ -31,7 +33,7 @@ pub(super) struct Split {
 /// and a code lies in one block a level.
 type Block = (u32, u32);
 
-/// So few rules are tried one by one.
+/// So few rules are tried one by one, unless a fact settles them.
 const FEW: usize = 8;
 /// Facts that lead to a rule, at most.
 const DEPTH: usize = 6;
@@ -54,10 +56,13 @@ impl<'a> Planter<'a> {
     /// The tree of some rules, in order; `used` are the probes that led to them.
     pub(super) fn tree(&mut self, rules: &[u32], used: &mut Vec<usize>) -> Tree {
         let least = rules.first().copied().unwrap_or(u32::MAX);
-        if rules.len() <= FEW || used.len() >= DEPTH {
-            return Tree { least, scan: rules.into(), splits: Box::default() };
+        let (held, rules): (Vec<u32>, Vec<u32>) =
+            rules.iter().partition(|rule| !used.is_empty() && self.access(**rule).settles());
+        let held = held.into();
+        if (rules.len() <= FEW && !used.is_empty()) || used.len() >= DEPTH {
+            return Tree { least, held, scan: rules.into(), splits: Box::default() };
         }
-        let (mut scan, by_probe) = self.chosen(rules, used);
+        let (mut scan, by_probe) = self.chosen(&rules, used);
         let mut splits = Vec::new();
         for (probe, rules) in by_probe {
             if let Some(split) = self.split(probe, &rules, used) {
@@ -68,7 +73,7 @@ impl<'a> Planter<'a> {
         }
         scan.sort_unstable();
         scan.dedup();
-        Tree { least, scan: scan.into(), splits: splits.into() }
+        Tree { least, held, scan: scan.into(), splits: splits.into() }
     }
 
     /// By which probe each rule is found, and the rules that are by none.
@@ -125,10 +130,11 @@ impl<'a> Planter<'a> {
         spans.into_iter().map(|(probe, spans)| (probe, Load::new(spans.into_iter()))).collect()
     }
 
-    /// The rules by the blocks of what they need of a probe; `None` when they are few, or their
-    /// blocks too many.
+    /// The rules by the blocks of what they need of a probe; `None` when they are few and not
+    /// settled by it, or their blocks too many.
     fn split(&mut self, probe: usize, rules: &[u32], used: &mut Vec<usize>) -> Option<Split> {
-        if rules.len() <= FEW {
+        let settled = || rules.iter().all(|rule| self.access(*rule).settles());
+        if rules.len() < 2 || (rules.len() <= FEW && !settled()) {
             return None;
         }
         let mut by_block: BTreeMap<Block, Vec<u32>> = BTreeMap::new();

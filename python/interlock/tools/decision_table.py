@@ -272,6 +272,7 @@ class DecisionTable(CompiledSpec):
         return self._hit(ids, _core.plain(given) if self._copied else given)
 
     def _ranked(self, value: object) -> TableResult:
+        hits: tuple[int, ...]
         open_rows, ids, hits = self._rules.standing(value, self._names, self._positions)
         by_priority = self._miss.policy == "priority"
         top = max(self._priorities[row] for row in hits) if by_priority and hits else None

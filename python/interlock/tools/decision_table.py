@@ -136,7 +136,6 @@ class DecisionTable(CompiledSpec):
         "_miss",
         "_names",
         "_outputs",
-        "_policy",
         "_positions",
         "_priorities",
         "table_hash",
@@ -153,7 +152,6 @@ class DecisionTable(CompiledSpec):
     """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
     _priorities: tuple[Decimal, ...]
     _miss: TableResult
-    _policy: Policy
     _positions: tuple[int, ...]
     _hits: dict[int, TableResult]
     """Answers under `first` that were given before and can be given again."""
@@ -188,11 +186,11 @@ class DecisionTable(CompiledSpec):
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
         self._set("_names", tuple(row["id"] for row in entries))
         self._set("_outputs", tuple(row["outputs"] for row in entries))
-        self._set("_copied", frozenset(i for i, row in enumerate(entries) if _is_mutable(row)))
+        copied = (i for i, row in enumerate(entries) if isinstance(row["outputs"], (dict, list)))
+        self._set("_copied", frozenset(copied))
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
         self._set("_miss", self._missing(policy, version, fallback))
         self._set("_positions", tuple(range(len(entries))))
-        self._set("_policy", policy)
         self._set("_hits", {})
 
     def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
@@ -236,7 +234,7 @@ class DecisionTable(CompiledSpec):
             value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
             verbose: Whether the result says how every row fared.
         """
-        policy = self._policy
+        policy = self._miss.policy
         if policy == "first":
             first = self._rules.first(value)
             # PERF: nothing is called and nothing made where an answer can be given again.
@@ -268,8 +266,7 @@ class DecisionTable(CompiledSpec):
             return self._open(value, open_rows[0], ids)
         if not ids:
             return self._missed()
-        given = list(outputs)
-        return self._hit(ids, _core.plain(given) if self._copied else given)
+        return self._hit(ids, _core.plain(outputs) if self._copied else list(outputs))
 
     def _ranked(self, value: object) -> TableResult:
         hits: tuple[int, ...]
@@ -351,7 +348,3 @@ def decision_table(
     """
     table = DecisionTable(rows, policy=policy, otherwise=otherwise, version=version)
     return table.decide(value)
-
-
-def _is_mutable(row: dict[str, JSON]) -> bool:
-    return isinstance(row["outputs"], (dict, list))

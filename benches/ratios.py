@@ -16,10 +16,12 @@ from functools import partial
 from statistics import median
 
 import errors
+import peers
+import scoring
 
 import interlock
 import workloads
-from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern
+from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern, RuleScore
 
 ROUNDS = 15
 
@@ -54,6 +56,8 @@ def ratio_table() -> None:
     checks, branch = Checks(workloads.ONE_CHECK), Branch(workloads.ARMS)
     table = workloads.rows(100, 80)
     first, hand = DecisionTable(table, policy="first"), workloads.table_by_hand(table)
+    collect, all_by_hand = DecisionTable(table, policy="collect"), workloads.collect_by_hand(table)
+    score = RuleScore(scoring.RULES)
     print("| workload | by hand | interlock | ratio |")
     print("|---|---|---|---|")
     for name, theirs, ours in [
@@ -83,9 +87,49 @@ def ratio_table() -> None:
             lambda: hand(json.loads(text)),
             lambda: first.decide(Json(text)),
         ),
+        (
+            "all hits of 100 rows, dict",
+            lambda: all_by_hand(record),
+            lambda: collect.decide(record),
+        ),
+        (
+            "fifty rules with points, dict",
+            lambda: scoring.score50_by_hand(record),
+            lambda: score.score(record),
+        ),
     ]:
         by_hand, by_us, ratio = compared(theirs, ours)
         print(f"| {name} | {by_hand * 1e6:.2f} µs | {by_us * 1e6:.2f} µs | **{ratio:.2f}x** |")
+
+
+def rows_table() -> None:
+    """Print how a table grows with its rows; the hit is in the last tenth."""
+    record = workloads.order()
+    print("| rows | compiled in | by hand | interlock | ratio |")
+    print("|---|---|---|---|---|")
+    for count in (10, 100, 1_000, 10_000, 100_000):
+        rows = workloads.rows(count, count - max(1, count // 10))
+        started = time.process_time()
+        table = DecisionTable(rows, policy="first")
+        compiled = time.process_time() - started
+        hand = workloads.table_by_hand(rows)
+        theirs, ours = partial(hand, record), partial(table.decide, record)
+        by_hand, by_us, ratio = compared(theirs, ours)
+        times = f"{compiled:.2f} s | {by_hand * 1e6:.2f} µs | {by_us * 1e6:.2f} µs"
+        print(f"| {count:,} | {times} | {ratio:.4f}x |")
+
+
+def peer_line() -> None:
+    """Print how the table of 100 rows fares against zen-engine, where that is installed."""
+    record, rows = workloads.order(), workloads.rows(100, 80)
+    peer = peers.zen_table(rows)
+    if peer is None:
+        print("zen-engine is not installed: pip install '.[bench]'")
+        return
+    table = DecisionTable(rows, policy="first")
+    theirs, ours, ratio = compared(partial(peer, record), partial(table.decide, record))
+    shown = f"{theirs * 1e6:.0f} µs against {ours * 1e6:.2f} µs"
+    print(f"The table of 100 rows in zen-engine: {shown}, {1 / ratio:.0f} times as long.")
 
 
 def growth_table() -> None:
@@ -128,6 +172,10 @@ def main() -> None:
         f"{platform.machine()}, {os.cpu_count()} CPUs, command `make bench`\n"
     )
     ratio_table()
+    print()
+    rows_table()
+    print()
+    peer_line()
     print()
     errors_table()
     print()

@@ -9,10 +9,11 @@ from typing import Protocol
 
 import errors
 import pytest
+import scoring
 
 import pattern_cases
 import workloads
-from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern
+from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern, RuleScore
 from pattern_cases import Case
 from pattern_peers import re2_search
 
@@ -85,6 +86,31 @@ class TestTable:
         table = DecisionTable(TABLE, policy="collect")
 
         assert benchmark(lambda: table.decide(RECORD).outputs) == [80, 84, 88, 92, 96]
+
+    def test_collect_by_hand(self, benchmark: Benchmark) -> None:
+        assert benchmark(workloads.collect_by_hand(TABLE), RECORD) == [80, 84, 88, 92, 96]
+
+
+@pytest.mark.benchmark(group="tables of many rows")
+class TestRows:
+    @pytest.mark.parametrize("count", [10, 100, 1_000, 10_000])
+    def test_first_objects(self, benchmark: Benchmark, count: int) -> None:
+        hit = count - count // 10
+        table = DecisionTable(workloads.rows(count, hit), policy="first")
+
+        assert benchmark(lambda: table.decide(RECORD).outputs) == hit
+
+
+@pytest.mark.benchmark(group="fifty rules with points")
+class TestScore:
+    def test_by_hand(self, benchmark: Benchmark) -> None:
+        assert (
+            benchmark(scoring.score50_by_hand, RECORD)
+            == RuleScore(scoring.RULES).score(RECORD).score
+        )
+
+    def test_objects(self, benchmark: Benchmark) -> None:
+        assert benchmark(RuleScore(scoring.RULES).score, RECORD)
 
 
 @pytest.mark.benchmark(group="pathological pattern")

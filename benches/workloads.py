@@ -165,5 +165,29 @@ def table_by_hand(table: list[Spec]) -> Callable[[Record], int | None]:
     return decide
 
 
+def collect_by_hand(table: list[Spec]) -> Callable[[Record], list[int]]:
+    """As `table_by_hand`, for all rows that hold."""
+    kept = [
+        (
+            row["when"][0]["expected"],
+            frozenset(row["when"][1]["expected"]),
+            row["when"][2]["expected"],
+            row["outputs"],
+        )
+        for row in table
+    ]
+
+    def decide(record: Record) -> list[int]:
+        sale = record["order"]
+        currency, total, tier = sale["currency"], sale["total"], record["customer"]["tier"]
+        return [
+            outputs
+            for wanted, tiers, bound, outputs in kept
+            if currency == wanted and tier in tiers and total < bound
+        ]
+
+    return decide
+
+
 PATHOLOGICAL = r"^(([a-z])+.)+[A-Z]([a-z])+$"
 """Exponential on a backtracking engine: every split of the letters is tried."""

@@ -96,8 +96,9 @@ impl Limits {
     /// Digits of an integer that is read as a number: converting between bases is quadratic.
     pub const DIGITS: usize = 20_000;
 
-    /// Values in one thing that is copied whole: shared parts are copied as often as they stand.
-    pub const NODES: usize = 1_000_000;
+    /// Values in one thing that is copied whole: shared parts are copied as often as they stand. A
+    /// table of 100,000 rows is about two million.
+    pub const NODES: usize = 4_000_000;
 }
 
 impl Default for Limits {

@@ -1,7 +1,7 @@
 """The engine: conditions, patterns, formats, canonical form. Not public but for `Json`, `Pattern`."""
 
 from collections.abc import Callable, Mapping
-from typing import Self, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 from interlock._patterns import PatternExplanation
 from interlock.errors import Problem
@@ -177,6 +177,10 @@ class RuleSet:
 
     def all(self, value: object) -> list[int]:
         """What each list says: 1 holds, 0 does not, -1 undecided."""
+
+    def standing(self, value: object, *columns: tuple[object, ...]) -> tuple[Any, ...]:
+        """The positions of the lists that are undecided, in order; then of each column, which has an
+        entry for every list, the entries of those that hold."""
 
     def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
         """What one list says, as in `all`; `either` replaces its own match: one check is enough."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from interlock.typing import JSON
 
-__all__ = ["WireForm", "to_json"]
+__all__ = ["WireForm", "draft_of", "to_json"]
 
 
 class WireForm(ABC):
@@ -23,6 +23,16 @@ class WireForm(ABC):
     def to_json(self) -> str:
         """Return the wire form as one line of JSON."""
         return to_json(self.to_dict())
+
+
+def draft_of(kind: type) -> Any:
+    """Return a class for results of `kind` in the making.
+
+    The fields of its objects can be set until their class is set to `kind`.
+    """
+    # PERF: a frozen dataclass sets its fields one by one through a call each.
+    plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+    return type(kind)(kind.__name__, (kind,), {"__slots__": (), **plain})
 
 
 def to_json(wire: JSON) -> str:

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::prepare::Test;
 use crate::path::Resolved;
 use crate::pattern::TextFault;
-use crate::value::{Node, Number, Read, Step, Value, View, equals, equals_seen};
+use crate::value::{Node, Number, Read, Step, Value, View, equals, equals_scalar, equals_seen};
 
 /// The three-valued answer of one check.
 #[derive(Clone, Debug)]
@@ -62,9 +62,32 @@ impl Test {
         }
     }
 
+    /// Whether a scalar satisfies it, before any negation; `None` where there is more to it.
+    pub(crate) fn of_scalar(&self, view: &View<'_>) -> Option<bool> {
+        match (self, view) {
+            (Self::Equals(operand), view) => equals_scalar(view, operand),
+            (Self::OneOf(members), View::String(_) | View::Number(_)) => {
+                Some(members.iter().any(|member| equals_scalar(view, member) == Some(true)))
+            }
+            (Self::Matches(pattern), View::String(text)) => pattern.test(text.as_bytes()).ok(),
+            (Self::StartsWith(head), View::String(text)) => Some(text.as_bytes().starts_with(head)),
+            (Self::EndsWith(tail), View::String(text)) => Some(text.as_bytes().ends_with(tail)),
+            (Self::Order(bounds, bound), View::Number(number)) if number.is_finite() => {
+                Some(number.compare(bound).is_some_and(|order| bounds.admit(order)))
+            }
+            (Self::Type(bits), View::Boolean(_) | View::Number(_) | View::String(_)) => {
+                Some(bits & type_bits(view) != 0)
+            }
+            _ => None,
+        }
+    }
+
     fn of_value<N: Node>(&self, negated: bool, node: &N) -> Read<Answer> {
         let signed = |holds: bool| held(holds != negated);
         let view = node.view()?;
+        if let Some(holds) = self.of_scalar(&view) {
+            return Ok(signed(holds));
+        }
         Ok(match (self, &view) {
             (_, View::Opaque(_)) => Answer::Fail(Why::Kind("a JSON value")),
             (Self::Equals(operand), view) => signed(equals_seen(node, view, operand)?),
@@ -74,15 +97,10 @@ impl Test {
                 Ok(found) => signed(found),
                 Err(fault) => Answer::Undetermined(Why::Text(Box::new(fault))),
             },
-            (Self::StartsWith(head), View::String(text)) => held(text.as_bytes().starts_with(head)),
-            (Self::EndsWith(tail), View::String(text)) => held(text.as_bytes().ends_with(tail)),
             (Self::Format(format), View::String(text)) => match format.accepts(text.as_bytes()) {
                 Some(valid) => held(valid),
                 None => Answer::Undetermined(Why::Format),
             },
-            (Self::Order(bounds, bound), View::Number(number)) if number.is_finite() => {
-                held(number.compare(bound).is_some_and(|order| bounds.admit(order)))
-            }
             (Self::Empty, view) => signed(is_empty(node, view)?),
             (Self::Type(bits), view) => held(bits & type_bits(view) != 0),
             (Self::Length(bounds, bound), view) => match length(node, view)? {

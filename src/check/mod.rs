@@ -6,7 +6,7 @@ mod prepare;
 mod reason;
 
 pub use answer::{Answer, Why};
-pub use prepare::Test;
+pub use prepare::{Bounds, Test};
 pub use reason::reason;
 
 use crate::value::Value;

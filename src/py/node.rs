@@ -89,13 +89,6 @@ impl<'py, 'c> PyNode<'py, 'c> {
     }
 
     fn child_of(&self, step: &Step<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // PERF: almost every step is a prepared key into a plain dict.
-        if let Ok(dict) = self.object.cast_exact::<PyDict>()
-            && let Some(prepared) = step.slot.and_then(|slot| self.context.keys.get(slot))
-        {
-            let found = dict.get_item(prepared.bind(dict.py()))?;
-            return if found.is_some() { Ok(found) } else { Self::split_key(dict, step) };
-        }
         match Kind::of(&self.object)? {
             Kind::Dict(dict) => match dict.get_item(self.key(step)?)? {
                 Some(found) => Ok(Some(found)),
@@ -225,6 +218,13 @@ impl Node for PyNode<'_, '_> {
     }
 
     fn child(&self, step: &Step<'_>) -> Read<Option<Self>> {
+        // PERF: almost every step is a prepared key into a plain dict that has it.
+        if let Ok(dict) = self.object.cast_exact::<PyDict>()
+            && let Some(prepared) = step.slot.and_then(|slot| self.context.keys.get(slot))
+            && let Some(found) = self.read(dict.get_item(prepared.bind(dict.py())))?
+        {
+            return Ok(Some(self.next(found)));
+        }
         Ok(self.read(self.child_of(step))?.map(|child| self.next(child)))
     }
 

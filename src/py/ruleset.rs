@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use smallvec::SmallVec;
 
 use super::errors::{raised, to_python};
 use super::scalar::to_python_text;
@@ -122,6 +123,32 @@ impl RuleSet {
     fn all<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let verdicts = with_node!(value, &self.keys, |node| self.set.all(&node));
         PyList::new(value.py(), verdicts.into_iter().map(code))
+    }
+
+    /// The positions of the lists that are undecided, in order; then of each column, which has an
+    /// entry for every list, the entries of those that hold.
+    #[pyo3(signature = (value, *columns))]
+    fn standing<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        columns: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let py = value.py();
+        let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
+        let of = |wanted: Verdict| -> SmallVec<[u32; 32]> {
+            let those = standing.iter().filter(|(_, verdict)| *verdict == wanted);
+            those.map(|(rule, _)| *rule).collect()
+        };
+        let held = of(Verdict::Pass);
+        let mut parts: SmallVec<[Bound<'py, PyTuple>; 4]> = SmallVec::new();
+        parts.push(PyTuple::new(py, of(Verdict::Undetermined))?);
+        for column in columns {
+            let column = column.cast::<PyTuple>()?;
+            let picked = held.iter().map(|rule| column.get_item(*rule as usize));
+            let picked: SmallVec<[Bound<'py, PyAny>; 32]> = picked.collect::<PyResult<_>>()?;
+            parts.push(PyTuple::new(py, picked)?);
+        }
+        PyTuple::new(py, parts)
     }
 
     /// What one list says, as in `all`; `either` replaces its own match: one check is

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::index::Index;
 use super::read::{Reader, RuleSource, Shape};
 use super::{Member, Place, Predicate, Rule, RuleSet};
 use crate::canonical;
@@ -45,7 +46,10 @@ fn build(sources: Vec<RuleSource>, problems: Vec<Problem>, limits: &Limits) -> C
     for source in sources {
         builder.rule(source);
     }
-    let set = problems.is_empty().then_some(builder.set);
+    let set = problems.is_empty().then(|| {
+        let index = Index::worthwhile(&builder.set);
+        RuleSet { index, ..builder.set }
+    });
     Compiled { set, problems, faults: builder.faults }
 }
 
@@ -70,6 +74,7 @@ impl Builder {
             memos: 0,
             checks: Vec::new(),
             rules: Vec::new(),
+            index: None,
         };
         let (places, predicates) = (BTreeMap::new(), BTreeMap::new());
         Self { limits, set, faults: Vec::new(), places, predicates }

@@ -1,9 +1,11 @@
 //! The one engine: which of N condition lists hold for a record?
 //!
 //! Compiling finds the *distinct* paths and predicates of all lists; deciding resolves each path
-//! and answers each predicate at most once a record, and only when it is needed.
+//! and answers each predicate at most once a record, and only when it is needed. Many rules are
+//! indexed, so that only those are tried that can hold.
 
 mod compile;
+mod index;
 mod read;
 mod report;
 mod walk;
@@ -13,6 +15,7 @@ pub use read::Shape;
 pub use report::{CheckResult, RuleReport};
 pub use walk::{First, Verdict};
 
+use self::index::Index;
 use crate::check::{Check, Test};
 use crate::path::{Path, Segment};
 use crate::value::Step;
@@ -29,6 +32,8 @@ pub struct RuleSet {
     /// The checks of all rules in order.
     checks: Vec<Member>,
     rules: Vec<Rule>,
+    /// Where it is expected to be faster than walking over the rules.
+    index: Option<Index>,
 }
 
 #[derive(Debug)]

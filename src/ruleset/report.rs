@@ -50,12 +50,13 @@ pub struct RuleReport {
 impl RuleSet {
     /// Evaluates every check of some of the lists, with previews and reasons.
     pub fn reports<N: Node>(&self, rules: Range<usize>, record: &N) -> Vec<RuleReport> {
-        let mut run = Run::new(self, record);
         let rules = rules.start..rules.end.min(self.rules.len());
-        rules.filter_map(|rule| self.rule_report(&mut run, rule)).collect()
+        Run::over(self, record, |run| {
+            rules.filter_map(|rule| self.rule_report(run, rule)).collect()
+        })
     }
 
-    fn rule_report<N: Node>(&self, run: &mut Run<'_, N>, rule: usize) -> Option<RuleReport> {
+    fn rule_report<N: Node>(&self, run: &mut Run<'_, '_, N>, rule: usize) -> Option<RuleReport> {
         let rule = self.rules.get(rule)?;
         let members = rule.start..rule.end;
         let results: Vec<CheckResult> =
@@ -64,7 +65,11 @@ impl RuleSet {
         Some(RuleReport { verdict: Verdict::of_list(said, rule.any), results })
     }
 
-    fn check_result<N: Node>(&self, run: &mut Run<'_, N>, member: usize) -> Option<CheckResult> {
+    fn check_result<N: Node>(
+        &self,
+        run: &mut Run<'_, '_, N>,
+        member: usize,
+    ) -> Option<CheckResult> {
         let member = self.checks.get(member)?;
         let predicate = self.predicates.get(member.predicate)?;
         let answer = run.answer(predicate);

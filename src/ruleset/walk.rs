@@ -1,7 +1,5 @@
 //! The plain walk over rules: `first` and `all`, with what was found out kept for the record.
 
-use smallvec::{SmallVec, smallvec};
-
 use super::{Predicate, Rule, RuleSet};
 use crate::check::{Answer, Why};
 use crate::path::Resolved;
@@ -55,48 +53,109 @@ pub(super) enum Slot<N> {
 }
 
 /// One record under evaluation.
-pub(super) struct Run<'s, N> {
+pub(super) struct Run<'s, 'r, N> {
     pub(super) set: &'s RuleSet,
-    slots: SmallVec<[Slot<N>; 32]>,
+    /// By place.
+    slots: &'r mut [Slot<N>],
     /// Answers of shared predicates.
-    memos: SmallVec<[Option<Verdict>; 32]>,
+    memos: &'r mut [Option<Verdict>],
 }
 
 impl RuleSet {
-    /// The first list that holds; later ones are not evaluated.
+    /// The first list that holds.
     pub fn first<N: Node>(&self, record: &N) -> First {
-        let mut run = Run::new(self, record);
-        for (position, rule) in self.rules.iter().enumerate() {
-            match run.rule(rule, rule.any) {
-                Verdict::Fail => {}
-                Verdict::Pass => return First::Hit(position),
-                Verdict::Undetermined => return First::Undetermined(position),
-            }
+        match &self.index {
+            Some(index) => index.first(self, record),
+            None => self.walk_first(record),
         }
-        First::Miss
+    }
+
+    /// The lists that do not fail, in order: those that hold and those that are undecided.
+    pub fn standing<N: Node>(&self, record: &N) -> Vec<(u32, Verdict)> {
+        match &self.index {
+            Some(index) => index.standing(self, record),
+            None => self.walk_standing(record),
+        }
     }
 
     /// What every list says, in order.
     pub fn all<N: Node>(&self, record: &N) -> Vec<Verdict> {
-        let mut run = Run::new(self, record);
-        self.rules.iter().map(|rule| run.rule(rule, rule.any)).collect()
+        let mut verdicts = vec![Verdict::Fail; self.rules.len()];
+        for (rule, verdict) in self.standing(record) {
+            if let Some(slot) = verdicts.get_mut(rule as usize) {
+                *slot = verdict;
+            }
+        }
+        verdicts
+    }
+
+    /// As [`Self::first`], over one list after the other; later ones are not evaluated.
+    pub(super) fn walk_first<N: Node>(&self, record: &N) -> First {
+        Run::over(self, record, |run| {
+            for (position, rule) in self.rules.iter().enumerate() {
+                match run.rule(rule, rule.any) {
+                    Verdict::Fail => {}
+                    Verdict::Pass => return First::Hit(position),
+                    Verdict::Undetermined => return First::Undetermined(position),
+                }
+            }
+            First::Miss
+        })
+    }
+
+    /// As [`Self::standing`], over one list after the other.
+    pub(super) fn walk_standing<N: Node>(&self, record: &N) -> Vec<(u32, Verdict)> {
+        Run::over(self, record, |run| {
+            let said = self.rules.iter().map(|rule| run.rule(rule, rule.any));
+            (0..).zip(said).filter(|(_, verdict)| *verdict != Verdict::Fail).collect()
+        })
     }
 
     /// What one list says, under its own or another match.
     pub fn verdict<N: Node>(&self, rule: usize, record: &N, any: Option<bool>) -> Verdict {
         match self.rules.get(rule) {
-            Some(rule) => Run::new(self, record).rule(rule, any.unwrap_or(rule.any)),
+            Some(rule) => Run::over(self, record, |run| run.rule(rule, any.unwrap_or(rule.any))),
             None => Verdict::Fail,
         }
     }
 }
 
-impl<'s, N: Node> Run<'s, N> {
-    pub(super) fn new(set: &'s RuleSet, record: &N) -> Self {
-        let mut slots = SmallVec::with_capacity(set.places.len());
-        slots.push(Slot::Known(Resolved::Found(record.clone())));
-        slots.resize_with(set.places.len(), || Slot::Unknown);
-        Self { set, slots, memos: smallvec![None; set.memos] }
+/// Room for so many things during one call: on the stack when they are at most `FEW`.
+pub(super) fn scratch<T, const FEW: usize, R>(
+    count: usize,
+    blank: impl Fn() -> T,
+    work: impl FnOnce(&mut [T]) -> R,
+) -> R {
+    let mut many: Vec<T>;
+    // PERF: made where it stays; it is too large to be moved for each record.
+    let mut few: [T; FEW];
+    let room = if count <= FEW {
+        few = std::array::from_fn(|_| blank());
+        few.get_mut(..count).unwrap_or_default()
+    } else {
+        many = std::iter::repeat_with(blank).take(count).collect();
+        &mut many
+    };
+    work(room)
+}
+
+impl<'s, N: Node> Run<'s, '_, N> {
+    /// Asks about a record, of which nothing is known yet.
+    pub(super) fn over<T>(
+        set: &'s RuleSet,
+        record: &N,
+        ask: impl FnOnce(&mut Run<'s, '_, N>) -> T,
+    ) -> T {
+        scratch::<_, 24, _>(
+            set.places.len(),
+            || Slot::Unknown,
+            |slots| {
+                if let Some(root) = slots.first_mut() {
+                    *root = Slot::Known(Resolved::Found(record.clone()));
+                }
+                scratch::<_, 64, _>(set.memos, || None, |memos| ask(&mut Run { set, slots, memos }))
+            },
+        )
     }
 
     fn rule(&mut self, rule: &Rule, any: bool) -> Verdict {
@@ -104,18 +163,29 @@ impl<'s, N: Node> Run<'s, N> {
         Verdict::of_list(members.iter().map(|member| self.predicate(member.predicate)), any)
     }
 
-    fn predicate(&mut self, predicate: usize) -> Verdict {
+    pub(super) fn predicate(&mut self, predicate: usize) -> Verdict {
         let set = self.set;
         let Some(predicate) = set.predicates.get(predicate) else { return Verdict::Undetermined };
-        let Some(memo) = predicate.memo else { return verdict_of(&self.answer(predicate)) };
+        let Some(memo) = predicate.memo else { return self.verdict(predicate) };
         if let Some(Some(known)) = self.memos.get(memo) {
             return *known;
         }
-        let verdict = verdict_of(&self.answer(predicate));
+        let verdict = self.verdict(predicate);
         if let Some(slot) = self.memos.get_mut(memo) {
             *slot = Some(verdict);
         }
         verdict
+    }
+
+    fn verdict(&mut self, predicate: &Predicate) -> Verdict {
+        // PERF: most answers need no more than the value; no reason is prepared for them.
+        if let Slot::Known(Resolved::Found(node)) = self.slot(predicate.place)
+            && let Ok(view) = node.view()
+            && let Some(holds) = predicate.test.of_scalar(&view)
+        {
+            return if holds == predicate.negated { Verdict::Fail } else { Verdict::Pass };
+        }
+        verdict_of(&self.answer(predicate))
     }
 
     /// The answer of a predicate with what its reason is made of.
@@ -146,6 +216,10 @@ impl<'s, N: Node> Run<'s, N> {
         let Some(segment) = &entry.segment else {
             return Slot::Unknown;
         };
+        // A parent comes before its children.
+        if entry.parent >= place {
+            return Slot::Unknown;
+        }
         match self.slot(entry.parent) {
             Slot::Known(Resolved::Found(node)) => match node.child(&segment.step(Some(place))) {
                 Ok(Some(child)) => Slot::Known(Resolved::Found(child)),

@@ -9,7 +9,7 @@ pub mod number;
 pub mod owned;
 pub mod text;
 
-pub use equal::{equals, equals_seen};
+pub use equal::{equals, equals_scalar, equals_seen};
 pub use number::Number;
 pub use owned::Value;
 pub use text::Text;

@@ -76,6 +76,17 @@ impl Number {
         }
     }
 
+    /// A double that stands to other such doubles exactly as the numbers stand to each other;
+    /// `None` where digits would have to decide.
+    pub fn as_double(&self) -> Option<f64> {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "exact: the magnitude is at most 2^53")]
+            Self::Int(int) if int.unsigned_abs() <= EXACT_INTEGERS => Some(*int as f64),
+            Self::Float(float) if float.is_finite() => Some(*float),
+            _ => None,
+        }
+    }
+
     /// Exact equality; NaN equals nothing.
     pub fn equals(&self, other: &Self) -> bool {
         self.compare(other) == Some(Ordering::Equal)

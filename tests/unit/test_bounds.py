@@ -125,7 +125,7 @@ class TestDepth:
         value: list[Any] = []
         for _ in range(40):
             value = [value, value]
-        with pytest.raises(ConfigError, match="more values than the limit of 1000000"):
+        with pytest.raises(ConfigError, match="more values than the limit of 4000000"):
             canonical(value)
 
 

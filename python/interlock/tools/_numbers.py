@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPONENT_LIMIT",
+    "counted",
     "distance",
     "exact",
     "is_finite",
@@ -119,7 +120,12 @@ def _within_reach(value: Number) -> bool:
     return number.adjusted() <= EXPONENT_LIMIT and last >= -EXPONENT_LIMIT
 
 
-def total(numbers: Iterable[Decimal]) -> Decimal:
+def counted(number: Decimal) -> int | Decimal:
+    """Give a whole number as `int`, which is added and compared in less time."""
+    return int(number) if number == _EXACT.to_integral_value(number) else number
+
+
+def total(numbers: Iterable[int | Decimal]) -> Decimal:
     """Add exactly, so that the order does not matter."""
     return reduce(_EXACT.add, numbers, Decimal(0))
 
@@ -142,8 +148,10 @@ def ratio(part: Decimal, whole: Decimal) -> float:
     return (part_over * under) / (part_under * over)
 
 
-def written(number: Decimal) -> Number:
+def written(number: int | Decimal) -> Number:
     """Give an exact number back: whole as `int`, else as `float` if that is exactly it."""
+    if isinstance(number, int):
+        return number
     if number == _EXACT.to_integral_value(number):
         return int(number)
     near = float(number)

@@ -13,7 +13,7 @@ from interlock._compiled import (
     plain_problems,
     refuse,
 )
-from interlock._wire import WireForm
+from interlock._wire import WireForm, draft_of
 from interlock.tools._fields import ABSENT, choice_problems, version_problems
 from interlock.tools._numbers import exact
 from interlock.tools._rows import row_problems
@@ -93,6 +93,9 @@ class TableResult(WireForm):
         return wire
 
 
+_Draft = draft_of(TableResult)
+
+
 class DecisionTable(CompiledSpec):
     """Rows, compiled: the hit policy says which of those that hold decide.
 
@@ -127,7 +130,16 @@ class DecisionTable(CompiledSpec):
         {'queue': 'P1'}
     """
 
-    __slots__ = ("_miss", "_names", "_outputs", "_priorities", "table_hash")
+    __slots__ = (
+        "_copied",
+        "_hits",
+        "_miss",
+        "_names",
+        "_outputs",
+        "_positions",
+        "_priorities",
+        "table_hash",
+    )
 
     tool = "DecisionTable"
     spec_fields = ("rows", "policy", "otherwise", "version")
@@ -136,8 +148,13 @@ class DecisionTable(CompiledSpec):
     """16 hexadecimal digits of the SHA-256 of the canonical form of `{policy, rows}`."""
     _names: tuple[str, ...]
     _outputs: tuple[JSON, ...]
+    _copied: frozenset[int]
+    """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
     _priorities: tuple[Decimal, ...]
     _miss: TableResult
+    _positions: tuple[int, ...]
+    _hits: dict[int, TableResult]
+    """Answers under `first` that were given before and can be given again."""
 
     def __init__(
         self,
@@ -169,10 +186,14 @@ class DecisionTable(CompiledSpec):
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
         self._set("_names", tuple(row["id"] for row in entries))
         self._set("_outputs", tuple(row["outputs"] for row in entries))
+        copied = (i for i, row in enumerate(entries) if isinstance(row["outputs"], (dict, list)))
+        self._set("_copied", frozenset(copied))
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
-        self._set("_miss", self._missed(policy, version, fallback))
+        self._set("_miss", self._missing(policy, version, fallback))
+        self._set("_positions", tuple(range(len(entries))))
+        self._set("_hits", {})
 
-    def _missed(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
+    def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
         return TableResult(
             ok=True,
             matched=fallback is not None,
@@ -213,81 +234,103 @@ class DecisionTable(CompiledSpec):
             value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
             verbose: Whether the result says how every row fared.
         """
-        answer = self._first(value) if self._miss.policy == "first" else self._ranked(value)
+        policy = self._miss.policy
+        if policy == "first":
+            first = self._rules.first(value)
+            # PERF: nothing is called and nothing made where an answer can be given again.
+            answer = self._hits.get(first) or self._first(value, first)
+        else:
+            answer = self._collected(value) if policy == "collect" else self._ranked(value)
         if verbose:
             evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
-        if isinstance(answer.outputs, (dict, list)):
-            # The caller may change what it gets; the compiled rows stay as they are.
-            answer = replace(answer, outputs=_core.plain(answer.outputs))
         return answer
 
     def decide_many(self, records: Iterable[object]) -> list[TableResult]:
         """Decide each record, in order."""
         return [self.decide(record) for record in records]
 
-    def _first(self, value: object) -> TableResult:
-        first = self._rules.first(value)
+    def _first(self, value: object, first: int) -> TableResult:
         if first == -1:
-            return self._miss
+            return self._missed()
         if first < 0:
             return self._open(value, -2 - first, ())
-        return self._hit((first,), (first,), self._outputs[first])
+        answer = self._hit((self._names[first],), self._output(first))
+        if first not in self._copied:
+            self._hits[first] = answer
+        return answer
+
+    def _collected(self, value: object) -> TableResult:
+        open_rows, ids, outputs = self._rules.standing(value, self._names, self._outputs)
+        if open_rows:
+            return self._open(value, open_rows[0], ids)
+        if not ids:
+            return self._missed()
+        return self._hit(ids, _core.plain(outputs) if self._copied else list(outputs))
 
     def _ranked(self, value: object) -> TableResult:
-        verdicts = self._rules.all(value)
-        hits = tuple(row for row, verdict in enumerate(verdicts) if verdict > 0)
-        open_rows = [row for row, verdict in enumerate(verdicts) if verdict < 0]
+        hits: tuple[int, ...]
+        open_rows, ids, hits = self._rules.standing(value, self._names, self._positions)
         by_priority = self._miss.policy == "priority"
-        top = max((self._priorities[row] for row in hits), default=None)
-        if by_priority and top is not None:
-            open_rows = [row for row in open_rows if self._priorities[row] >= top]
+        top = max(self._priorities[row] for row in hits) if by_priority and hits else None
+        if top is not None:
+            open_rows = tuple(row for row in open_rows if self._priorities[row] >= top)
         if open_rows:
-            return self._open(value, open_rows[0], hits)
+            return self._open(value, open_rows[0], ids)
         if not hits:
-            return self._miss
-        if self._miss.policy == "collect":
-            return self._hit(hits, hits, [self._outputs[row] for row in hits])
-        rivals = [row for row in hits if not by_priority or self._priorities[row] == top]
+            return self._missed()
+        rivals = [row for row in hits if top is None or self._priorities[row] == top]
         if len(rivals) > 1:
-            return self._conflict(hits, rivals)
-        return self._hit(hits, rivals, self._outputs[rivals[0]])
+            return self._conflict(ids, rivals)
+        return self._hit(ids, self._output(rivals[0]), (self._names[rivals[0]],))
 
-    def _hit(self, hits: Sequence[int], deciding: Sequence[int], outputs: JSON) -> TableResult:
-        return replace(
-            self._miss,
-            matched=True,
-            matched_ids=self._ids(hits),
-            decided_by=self._ids(deciding),
-            outputs=outputs,
-            fallback=False,
-        )
+    def _missed(self) -> TableResult:
+        miss = self._miss
+        return replace(miss, outputs=_core.plain(miss.outputs)) if miss.fallback else miss
 
-    def _refused(self, hits: tuple[int, ...]) -> TableResult:
+    def _output(self, row: int) -> JSON:
+        outputs = self._outputs[row]
+        return _core.plain(outputs) if row in self._copied else outputs
+
+    def _hit(
+        self, ids: tuple[str, ...], outputs: JSON, deciding: tuple[str, ...] | None = None
+    ) -> TableResult:
+        """Answer by rows; those of `deciding` give the outputs, or else all of them."""
+        miss, answer = self._miss, _Draft.__new__(_Draft)
+        answer.ok = answer.matched = True
+        answer.policy = miss.policy
+        answer.version = miss.version
+        answer.matched_ids = ids
+        answer.decided_by = ids if deciding is None else deciding
+        answer.outputs = outputs
+        answer.fallback = False
+        answer.conflict = answer.undetermined = answer.evaluated = None
+        answer.table_hash = miss.table_hash
+        answer.__class__ = TableResult
+        return answer  # type: ignore[no-any-return]  # a draft no more
+
+    def _refused(self, ids: tuple[str, ...]) -> TableResult:
         return replace(
             self._miss,
             ok=False,
             matched=False,
-            matched_ids=self._ids(hits),
+            matched_ids=ids,
             outputs=None,
             fallback=False,
         )
 
-    def _conflict(self, hits: tuple[int, ...], rivals: list[int]) -> TableResult:
-        named = ", ".join(_core.preview(name) for name in self._ids(rivals))
+    def _conflict(self, ids: tuple[str, ...], rivals: list[int]) -> TableResult:
+        named = ", ".join(_core.preview(self._names[row]) for row in rivals)
         shared = self._priorities[rivals[0]]
         why = (
             f"rows {named} share the top priority {_core.preview(shared)}"
             if self._miss.policy == "priority"
             else f"rows {named} all hold, and the policy unique allows one"
         )
-        return replace(self._refused(hits), conflict=why)
+        return replace(self._refused(ids), conflict=why)
 
-    def _open(self, value: object, row: int, hits: tuple[int, ...]) -> TableResult:
-        return replace(self._refused(hits), undetermined=undecided(self._rules, value, row))
-
-    def _ids(self, rows: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self._names[row] for row in rows)
+    def _open(self, value: object, row: int, ids: tuple[str, ...]) -> TableResult:
+        return replace(self._refused(ids), undetermined=undecided(self._rules, value, row))
 
 
 def decision_table(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
-from interlock._wire import WireForm
+from interlock._wire import WireForm, draft_of
 from interlock.tools._fields import spelled_catch_all, version_problems
 from interlock.tools._limits import RULES_LIMIT
-from interlock.tools._numbers import exact, total, written
+from interlock.tools._numbers import counted, exact, total, written
 from interlock.tools._points import range_problems, read_bands, rule_problems
 from interlock.tools._rules import RuleReport, rule_reports
 
@@ -108,9 +108,12 @@ class ScoreResult(WireForm):
         return wire
 
 
+_Draft = draft_of(ScoreResult)
+
+
 class _Band(NamedTuple):
     name: str
-    least: Decimal
+    least: int | Decimal
 
 
 class RuleScore(CompiledSpec):
@@ -153,17 +156,29 @@ class RuleScore(CompiledSpec):
         (0.8, 'hot')
     """
 
-    __slots__ = ("_bands", "_contributions", "_greatest", "_least", "_points", "_version")
+    __slots__ = (
+        "_all_whole",
+        "_bands",
+        "_contributions",
+        "_greatest",
+        "_least",
+        "_points",
+        "_unbounded",
+        "_version",
+    )
 
     tool = "RuleScore"
     spec_fields = ("rules", "bands", "min", "max", "version")
 
     _version: str | None
     _contributions: tuple[Contribution, ...]
-    _points: tuple[Decimal, ...]
+    _points: tuple[int | Decimal, ...]
+    _all_whole: bool
     _bands: tuple[_Band, ...]
-    _least: Decimal | None
-    _greatest: Decimal | None
+    """The highest first."""
+    _unbounded: bool
+    _least: int | Decimal | None
+    _greatest: int | Decimal | None
 
     def __init__(
         self,
@@ -199,10 +214,14 @@ class RuleScore(CompiledSpec):
         self._freeze(cast("_core.RuleSet", compiled), spec, limits, faults)
         self._set("_version", version)
         self._set("_contributions", tuple(map(_contribution, entries)))
-        self._set("_points", tuple(exact(rule["points"]) for rule in entries))
-        self._set("_bands", tuple(_Band(cast("str", b["name"]), exact(b["min"])) for b in levels))
-        self._set("_least", None if min is None else exact(min))
-        self._set("_greatest", None if max is None else exact(max))
+        self._set("_points", tuple(counted(exact(rule["points"])) for rule in entries))
+        self._set("_all_whole", all(isinstance(points, int) for points in self._points))
+        named = [_Band(cast("str", band["name"]), counted(exact(band["min"]))) for band in levels]
+        # Of equal ones the first stays first.
+        self._set("_bands", tuple(sorted(named, key=lambda band: band.least, reverse=True)))
+        self._set("_unbounded", min is None and max is None)
+        self._set("_least", None if min is None else counted(exact(min)))
+        self._set("_greatest", None if max is None else counted(exact(max)))
 
     @classmethod
     def _from_fields(
@@ -233,36 +252,41 @@ class RuleScore(CompiledSpec):
             include_missed: Whether the result lists the rules that do not hold, each with its
                 first reason.
         """
-        verdicts = self._rules.all(value)
-        held = [rule for rule, verdict in enumerate(verdicts) if verdict > 0]
-        told = -1 in verdicts or (include_missed and 0 in verdicts)
-        reports = rule_reports(self._rules, value, 0, len(self._rules)) if told else ()
-        undecided = _reasons(report for report in reports if report.undetermined)
-        missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
-        raw = total(self._points[rule] for rule in held)
-        score = self._clamped(raw)
-        return ScoreResult(
-            score=None if undecided else written(score),
-            raw_score=None if undecided else written(raw),
-            band=None if undecided else self._band(score),
-            version=self._version,
-            contributors=tuple(self._contributions[rule] for rule in held),
-            missed=missed if include_missed else None,
-            undetermined=undecided,
-        )
+        standing = self._rules.standing(value, self._contributions, self._points)
+        undecided, contributions, points = standing
+        answer = _Draft.__new__(_Draft)
+        if undecided:
+            answer.score = answer.raw_score = answer.band = None
+        else:
+            raw = sum(points) if self._all_whole else total(points)
+            score = raw if self._unbounded else self._clamped(raw)
+            answer.raw_score = raw if type(raw) is int else written(raw)
+            answer.score = answer.raw_score if score is raw else written(score)
+            answer.band = self._band(score) if self._bands else None
+        answer.version = self._version
+        answer.contributors = contributions
+        answer.missed, answer.undetermined = None, ()
+        if undecided or include_missed:
+            reports = rule_reports(self._rules, value, 0, len(self._rules))
+            answer.undetermined = _reasons(r for r in reports if r.undetermined)
+            missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
+            answer.missed = missed if include_missed else None
+        answer.__class__ = ScoreResult
+        return cast("ScoreResult", answer)
 
     def score_many(self, records: Iterable[object]) -> list[ScoreResult]:
         """Score each record, in order."""
         return [self.score(record) for record in records]
 
-    def _clamped(self, raw: Decimal) -> Decimal:
+    def _clamped(self, raw: int | Decimal) -> int | Decimal:
         score = raw if self._least is None else max(raw, self._least)
         return score if self._greatest is None else min(score, self._greatest)
 
-    def _band(self, score: Decimal) -> str | None:
-        met = [band for band in self._bands if band.least <= score]
-        # Of equal ones `max` gives the first.
-        return max(met, key=lambda band: band.least).name if met else None
+    def _band(self, score: int | Decimal) -> str | None:
+        for band in self._bands:
+            if band.least <= score:
+                return band.name
+        return None
 
 
 def rule_score(

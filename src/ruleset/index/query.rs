@@ -1,0 +1,168 @@
+//! A record's way through the index.
+
+use super::Index;
+use super::fact::Fact;
+use super::tree::{Split, Tree};
+use crate::ruleset::walk::{Run, Verdict, scratch};
+use crate::ruleset::{First, RuleSet};
+use crate::value::Node;
+
+/// Which of the rules that do not fail are wanted.
+trait Keep {
+    /// Only rules before this one.
+    fn end(&self) -> u32;
+    fn add(&mut self, rule: u32, verdict: Verdict);
+}
+
+/// The first of them.
+struct Least(u32, Verdict);
+
+impl Keep for Least {
+    fn end(&self) -> u32 {
+        self.0
+    }
+
+    fn add(&mut self, rule: u32, verdict: Verdict) {
+        *self = Self(rule, verdict);
+    }
+}
+
+/// All of them.
+impl Keep for Vec<(u32, Verdict)> {
+    fn end(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn add(&mut self, rule: u32, verdict: Verdict) {
+        self.push((rule, verdict));
+    }
+}
+
+impl Index {
+    /// The first rule that does not fail.
+    pub(in crate::ruleset) fn first<N: Node>(&self, set: &RuleSet, record: &N) -> First {
+        let mut least = Least(u32::MAX, Verdict::Fail);
+        self.ask(set, record, &mut least);
+        match least.1 {
+            Verdict::Fail => First::Miss,
+            Verdict::Pass => First::Hit(least.0 as usize),
+            Verdict::Undetermined => First::Undetermined(least.0 as usize),
+        }
+    }
+
+    /// The rules that do not fail, in order.
+    pub(in crate::ruleset) fn standing<N: Node>(
+        &self,
+        set: &RuleSet,
+        record: &N,
+    ) -> Vec<(u32, Verdict)> {
+        let mut standing = Vec::with_capacity(32);
+        self.ask(set, record, &mut standing);
+        standing.sort_unstable_by_key(|(rule, _)| *rule);
+        standing.dedup_by_key(|(rule, _)| *rule);
+        standing
+    }
+
+    fn ask<N: Node>(&self, set: &RuleSet, record: &N, keep: &mut impl Keep) {
+        scratch::<_, 16, _>(
+            self.probes.len(),
+            || Fact::Unknown,
+            |facts| {
+                Run::over(set, record, |run| {
+                    Query { index: self, run, facts }.tree(&self.tree, false, keep);
+                });
+            },
+        );
+    }
+}
+
+/// One record on its way.
+struct Query<'s, 'r, 'q, N> {
+    index: &'s Index,
+    run: &'q mut Run<'s, 'r, N>,
+    /// By probe.
+    facts: &'q mut [Fact],
+}
+
+impl<'s, N: Node> Query<'s, '_, '_, N> {
+    /// Tries the rules of a tree that can still hold, to which a fact led or not; recursion is as
+    /// deep as the tree.
+    fn tree(&mut self, tree: &'s Tree, led: bool, keep: &mut impl Keep) {
+        if led {
+            for rule in &tree.held {
+                if *rule >= keep.end() {
+                    break;
+                }
+                keep.add(*rule, Verdict::Pass);
+            }
+        } else {
+            self.scan(&tree.held, keep);
+        }
+        self.scan(&tree.scan, keep);
+        for split in &tree.splits {
+            self.split(split, keep);
+        }
+    }
+
+    fn scan(&mut self, rules: &[u32], keep: &mut impl Keep) {
+        for rule in rules {
+            if *rule >= keep.end() {
+                break;
+            }
+            let verdict = self.rule(*rule);
+            if verdict != Verdict::Fail {
+                keep.add(*rule, verdict);
+            }
+        }
+    }
+
+    fn split(&mut self, split: &'s Split, keep: &mut impl Keep) {
+        match self.fact(split.probe) {
+            Fact::Code(code) => {
+                let code = *code;
+                self.trees(split.buckets_of(code), true, keep);
+            }
+            Fact::Hits(hits) => {
+                for hit in hits.clone() {
+                    self.trees(split.buckets_of(hit), true, keep);
+                }
+            }
+            Fact::Absent => {}
+            Fact::Open | Fact::Unknown => self.trees(split.buckets.iter(), false, keep),
+        }
+    }
+
+    fn trees(&mut self, trees: impl Iterator<Item = &'s Tree>, led: bool, keep: &mut impl Keep) {
+        for tree in trees {
+            if tree.least < keep.end() {
+                self.tree(tree, led, keep);
+            }
+        }
+    }
+
+    fn rule(&mut self, rule: u32) -> Verdict {
+        let Some(rule) = self.run.set.rules.get(rule as usize) else { return Verdict::Fail };
+        let members = self.index.members.get(rule.start..rule.end).unwrap_or_default();
+        Verdict::of_list(members.iter().map(|member| self.predicate(*member)), rule.any)
+    }
+
+    fn predicate(&mut self, predicate: u32) -> Verdict {
+        let told = self
+            .index
+            .question(predicate)
+            .and_then(|question| question.answer(self.fact(question.probe)));
+        told.unwrap_or_else(|| self.run.predicate(predicate as usize))
+    }
+
+    fn fact(&mut self, probe: usize) -> &Fact {
+        if let Some(Fact::Unknown) = self.facts.get(probe)
+            && let Some(asked) = self.index.probes.get(probe)
+        {
+            let found = asked.ask(self.run.slot(asked.place));
+            if let Some(fact) = self.facts.get_mut(probe) {
+                *fact = found;
+            }
+        }
+        self.facts.get(probe).unwrap_or(&Fact::Unknown)
+    }
+}

@@ -16,7 +16,7 @@ from functools import partial
 from statistics import median
 
 import errors
-import peers
+import zen_peer
 import scoring
 
 import interlock

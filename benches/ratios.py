@@ -16,7 +16,6 @@ from functools import partial
 from statistics import median
 
 import errors
-import zen_peer
 import scoring
 
 import interlock

@@ -284,7 +284,5 @@ def first_of_lines(
     How many lines there are.
     """
 
-def first_of_many(
-    rules: RuleSet, records: list[object]
-) -> tuple[bytes, list[tuple[int, int]]]:
+def first_of_many(rules: RuleSet, records: list[object]) -> tuple[bytes, list[tuple[int, int]]]:
     """The same column for records in memory, and the undecided: record, list."""

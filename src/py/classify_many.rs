@@ -4,7 +4,6 @@
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
-use smallvec::SmallVec;
 
 use super::classify::{Answer, Row, row};
 use crate::classify::{Action, Class, Said, Signals};
@@ -45,14 +44,15 @@ impl ErrorRows {
 /// Reads records of nothing but the plain signals, each of its own type.
 #[derive(Default)]
 pub(super) struct Plain<'py> {
-    /// Names that were met, with the place of their field: records of one source share them.
-    names: SmallVec<[(Bound<'py, PyString>, usize); NAMES]>,
+    /// Names that were met, with the place of their field, dealt by address: records of one source
+    /// share them.
+    names: [Option<(Bound<'py, PyString>, usize)>; NAMES],
     numbers: [Option<i64>; 4],
     texts: [Option<Bound<'py, PyString>>; 4],
 }
 
 /// Names that are kept.
-const NAMES: usize = 16;
+const NAMES: usize = 32;
 
 /// The place of a field: first the numbers, then the texts.
 fn place(name: &str) -> Option<usize> {
@@ -99,14 +99,16 @@ impl<'py> Plain<'py> {
     }
 
     fn place(&mut self, name: Bound<'py, PyAny>) -> Option<usize> {
-        if let Some((_, place)) = self.names.iter().find(|(known, _)| known.is(&name)) {
+        let address = name.as_ptr().addr();
+        let known = self.names.get_mut((address / 16 + address / 256) % NAMES)?;
+        if let Some((known, place)) = known
+            && known.is(&name)
+        {
             return Some(*place);
         }
         let name = name.cast_into_exact::<PyString>().ok()?;
         let place = place(name.to_str().ok()?)?;
-        if self.names.len() < NAMES {
-            self.names.push((name, place));
-        }
+        *known = Some((name, place));
         Some(place)
     }
 

@@ -14,6 +14,7 @@ from interlock import (
     ErrorClassify,
     Pattern,
     PatternExplanation,
+    PatternInvalid,
     PatternTooLarge,
     PatternUnsupported,
 )
@@ -36,6 +37,15 @@ class TestNotes:
             (r"[\D]", "u", r"\D", "digits are [0-9]"),
             (r"\w", "", r"\w", "word characters are [A-Za-z0-9_]"),
             (r"\w", "iv", r"\w", "word characters are [A-Za-z0-9_], U+017F and U+212A"),
+            (r"(?i:\w)", "u", r"\w", "word characters are [A-Za-z0-9_], U+017F and U+212A"),
+            (r"(?-i:\w)", "iu", r"\w", "word characters are [A-Za-z0-9_]"),
+            (r"(?i:\w)", "", r"\w", "word characters are [A-Za-z0-9_]"),
+            (
+                r"(?i:\b)",
+                "u",
+                r"\b",
+                "the border of a word; word characters are [A-Za-z0-9_], U+017F and U+212A",
+            ),
             (r"[\s]", "v", r"\s", "white space: 25 characters, U+00A0 and U+FEFF among them"),
             (r"\p{L}", "u", r"\p{L}", "a set of Unicode 17.0"),
             (r"[^\P{L}]", "v", r"\P{L}", "a set of Unicode 17.0"),
@@ -70,6 +80,8 @@ class TestNotes:
                 "a group of few values: written out once for each value",
             ),
             (r"\101", "", r"\101", "an octal escape: no group has that number"),
+            (r"\8", "", r"\8", "the digit 8: no group has that number"),
+            (r"[\9]", "", r"\9", "the digit 9: no group has that number"),
             ("a+?", "", "+?", "lazy: does not change whether there is a match"),
             ("[]", "", "[]", "an empty class: matches nothing"),
             ("[^]", "v", "[^]", "any character"),
@@ -135,6 +147,12 @@ class TestExplanation:
         assert guarded.states is not None
         assert 0 < guarded.states < guarded.memory
 
+    @pytest.mark.parametrize("source", ["a" * 500, "(?:[^a]b){300}", "(?<=a.*)b" + "c" * 99])
+    def test_memory_is_what_the_limit_counts(self, source: str) -> None:
+        for limit in (int(1_000 * 1.1**step) for step in range(70)):
+            with contextlib.suppress(PatternTooLarge):
+                assert Pattern(source, limits={"patternBytes": limit}).explain().memory <= limit
+
     def test_is_frozen_and_equal_when_its_parts_are(self) -> None:
         explanation = Pattern("a.", "s").explain()
         assert Pattern("a.", "s").explain() == explanation
@@ -197,6 +215,39 @@ class TestLint:
 
     def test_none_for_what_is_as_it_was_meant(self) -> None:
         assert () == Checks([{"op": "matches", "expected": r"^\d+$"}]).lint()
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "at", "says"),
+    [
+        ("[ac-bd]", "", 2, "the range `c-b` is"),
+        (r"[a\x62-a]", "u", 2, r"the range `\x62-a` is"),
+        ("[a[b-c]z-y]", "v", 7, "the range `z-y` is"),
+        ("[z-ab]", "v", 1, "the range `z-a` is"),
+        ("x[\U0001f600-\U0001f60e]", "", 2, "the range `\U0001f600-\U0001f60e` is"),
+        ("x[a\U0001f600-\U0001f60e]", "", 3, "without the flag u"),
+        ("x(?R)", "", 1, "recursion"),
+        ("x(?-1)", "", 1, "recursion"),
+        ("x(?&n)", "", 1, "recursion"),
+        ("x(?P>n)", "", 1, "recursion"),
+        ("x(?P=n)", "", 1, r"write `\k<name>`"),
+        ("x(?|a)", "", 1, "branch reset"),
+        ("x(?'n'a)", "", 1, "write `(?<name>`"),
+        ("x(?(1)a|b)", "", 1, "conditional"),
+        ("x(?>a)", "", 1, "atomic"),
+        ("x(?#a)", "", 1, "comments"),
+        ("x(?-i)a", "", 1, "flags go in the flags"),
+        ("x(?^a)", "", 1, "not a group"),
+        (r"a\x{41}", "u", 1, r"write `\u{...}`"),
+        (r"a\x4", "u", 1, "two hexadecimal digits"),
+    ],
+)
+def test_a_refusal_names_the_construct(source: str, flags: str, at: int, says: str) -> None:
+    with pytest.raises(PatternInvalid) as refused:
+        Pattern(source, flags)
+    message = refused.value.problems[0].message
+    assert says in message
+    assert f"(at character {at})" in message
 
 
 def test_the_largest_repeat_is_named() -> None:

@@ -10,6 +10,7 @@ use crate::pattern::Flags;
 use crate::pattern::ast::{Assertion, Ast, Bound};
 use crate::pattern::fault::PatternFault;
 use crate::pattern::note::Remark;
+use crate::value::text::from_points;
 
 mod class_set;
 mod escapes;
@@ -203,7 +204,7 @@ impl Parser<'_> {
             }
             Some('\\') if self.looking_at("\\B") => {
                 self.at += 2;
-                self.remark(start, Remark::WordBorder);
+                self.remark(start, Remark::WordBorder(self.flags.ignore_case));
                 assertion(Assertion::NotWordBoundary)
             }
             Some('\\') => plain(self.escape()?),
@@ -254,8 +255,8 @@ impl Parser<'_> {
         if self.take('?') {
             self.remark(place, Remark::Lazy);
         }
-        if matches!(atom, Ast::Unit(_)) && self.second_halves.binary_search(&start).is_ok() {
-            self.remark(start.saturating_sub(1), Remark::TwoUnits);
+        if matches!(atom, Ast::Unit(_)) && self.is_second_half(start) {
+            self.remark(self.whole(start), Remark::TwoUnits);
         }
         let again = matches!(self.peek(), Some('*' | '+' | '?'))
             || (self.peek() == Some('{') && self.braces()?.is_some());
@@ -279,10 +280,25 @@ impl Parser<'_> {
     fn compare_count(&mut self, start: usize, bound: Bound) {
         let count = if let Bound::Count(count) = bound { count } else { u32::MAX };
         if count > self.largest.as_ref().map_or(1, |largest| largest.count) {
-            let units = self.source.get(start..self.at).unwrap_or_default();
-            let text = units.iter().copied().filter_map(char::from_u32).take(40).collect();
-            self.largest = Some(Largest { count, at: self.place(start), text });
+            self.largest = Some(Largest { count, at: self.place(start), text: self.since(start) });
         }
+    }
+
+    /// What stands from `start` to here, in whole characters, for a message.
+    fn since(&self, start: usize) -> String {
+        let end = self.at + usize::from(self.is_second_half(self.at));
+        let units = self.source.get(self.whole(start)..end).unwrap_or_default();
+        let text = from_points(units.iter().copied());
+        String::from_utf8_lossy(&text).chars().take(40).collect()
+    }
+
+    fn is_second_half(&self, at: usize) -> bool {
+        self.second_halves.binary_search(&at).is_ok()
+    }
+
+    /// Where the character starts that the unit at a position belongs to.
+    fn whole(&self, at: usize) -> usize {
+        at - usize::from(self.is_second_half(at))
     }
 
     /// Reads `{n}`, `{n,}` or `{n,m}` without moving; where it ends. Other braces are literal.

@@ -155,7 +155,7 @@ class Claiming(str):
 def test_patterns_read_what_a_text_is(source: str, flags: str, text: str) -> None:
     pattern, claiming = Pattern(source, flags), Claiming(text)
     assert pattern.test(text) is pattern.test(claiming)
-    check = {"op": "matches", "expected": source, "flags": flags}
+    check: dict[str, object] = {"op": "matches", "expected": source, "flags": flags}
     assert pattern.test(text) is bool(_result(claiming, check).ok)
 
 

@@ -10,12 +10,12 @@ use crate::pattern::Flags;
 use crate::pattern::ast::{Assertion, Ast, Bound};
 use crate::pattern::fault::PatternFault;
 use crate::pattern::note::Remark;
-use crate::value::text::from_points;
 
 mod class_set;
 mod escapes;
 mod groups;
 mod names;
+mod places;
 mod remarks;
 mod strict;
 
@@ -284,23 +284,6 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands from `start` to here, in whole characters, for a message.
-    fn since(&self, start: usize) -> String {
-        let end = self.at + usize::from(self.is_second_half(self.at));
-        let units = self.source.get(self.whole(start)..end).unwrap_or_default();
-        let text = from_points(units.iter().copied());
-        String::from_utf8_lossy(&text).chars().take(40).collect()
-    }
-
-    fn is_second_half(&self, at: usize) -> bool {
-        self.second_halves.binary_search(&at).is_ok()
-    }
-
-    /// Where the character starts that the unit at a position belongs to.
-    fn whole(&self, at: usize) -> usize {
-        at - usize::from(self.is_second_half(at))
-    }
-
     /// Reads `{n}`, `{n,}` or `{n,m}` without moving; where it ends. Other braces are literal.
     fn braces(&self) -> Parsed<Option<(Bound, Option<Bound>, usize)>> {
         let digits = |from: usize| {
@@ -357,11 +340,6 @@ impl Parser<'_> {
         let found = self.looking_at(text);
         self.at += if found { text.len() } else { 0 };
         found
-    }
-
-    /// Characters before a position: a low half after a high one is no character of its own.
-    fn place(&self, at: usize) -> usize {
-        at - self.second_halves.partition_point(|second| *second < at)
     }
 
     fn invalid(&self, slug: &'static str, message: &str) -> PatternFault {

@@ -5,6 +5,8 @@
 //! references is written once for each value, with the value in place of all of them and the way
 //! to the group forced, and once more with the group impossible and the references empty.
 
+mod tie;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::{Ast, Bound, GroupName};
@@ -21,6 +23,7 @@ pub(super) fn resolved(mut ast: Ast, ignore_case: bool) -> Ast {
     let mut census = Census::default();
     census.count(&ast);
     census.empty(&mut ast, false, &mut Groups::default());
+    tie::tie(&mut ast, ignore_case);
     let mut room = NODES;
     by_cases(&mut ast, ignore_case, &mut room, BTreeSet::new());
     ast

@@ -12,7 +12,7 @@ pub struct Explanation {
     pub engine: &'static str,
     /// States of our own automata.
     pub states: Option<usize>,
-    /// Memory of the compiled form.
+    /// Memory of the compiled form, as its limit counts it.
     pub bytes: usize,
     /// Lookarounds in the source.
     pub lookarounds: usize,
@@ -43,7 +43,7 @@ impl Pattern {
         Ok(Explanation {
             engine: self.engine.name(),
             states: self.engine.states(),
-            bytes: self.memory,
+            bytes: self.engine.memory(),
             lookarounds: lookarounds(&parsed.ast),
             notes,
         })

@@ -39,18 +39,20 @@ pub(super) enum Remark {
     Everything,
     Nothing,
     Digit,
-    Word,
+    /// Whether `i` holds there, as for the border of a word.
+    Word(bool),
     Space,
     Property,
     Strings,
     LineStart,
     LineEnd,
     End,
-    WordBorder,
+    WordBorder(bool),
     Ahead,
     Behind,
     Reference,
     Octal,
+    PlainDigit(char),
     Lazy,
     Slashes,
     BareProperty,
@@ -89,10 +91,9 @@ impl Remark {
 
     /// The line for a person; `by_cases` for a reference to a group of few values.
     pub(super) fn text(self, flags: Flags, by_cases: bool) -> String {
-        let word = if flags.unicode && flags.ignore_case {
-            "[A-Za-z0-9_], U+017F and U+212A"
-        } else {
-            "[A-Za-z0-9_]"
+        let word = |ignore_case: bool| {
+            let more = if flags.unicode && ignore_case { ", U+017F and U+212A" } else { "" };
+            format!("word characters are [A-Za-z0-9_]{more}")
         };
         let line = "LF, CR, U+2028 or U+2029";
         match self {
@@ -100,14 +101,16 @@ impl Remark {
             Self::Everything => "any character".to_owned(),
             Self::Nothing => "an empty class: matches nothing".to_owned(),
             Self::Digit => "digits are [0-9]".to_owned(),
-            Self::Word => format!("word characters are {word}"),
+            Self::Word(ignore_case) => word(ignore_case),
             Self::Space => "white space: 25 characters, U+00A0 and U+FEFF among them".to_owned(),
             Self::Property => "a set of Unicode 17.0".to_owned(),
             Self::Strings => "strings: branches beside the characters of the class".to_owned(),
             Self::LineStart => format!("the start of the text, or a place after {line}"),
             Self::LineEnd => format!("the end of the text, or a place before {line}"),
             Self::End => "the very end of the text, not before a last line break".to_owned(),
-            Self::WordBorder => format!("the border of a word; word characters are {word}"),
+            Self::WordBorder(ignore_case) => {
+                format!("the border of a word; {}", word(ignore_case))
+            }
             Self::Ahead => "asks what follows, and takes no text".to_owned(),
             Self::Behind => "asks what stands before, of any length, and takes no text".to_owned(),
             Self::Reference if by_cases => {
@@ -115,6 +118,7 @@ impl Remark {
             }
             Self::Reference => "its group is never set here: always empty".to_owned(),
             Self::Octal => "an octal escape: no group has that number".to_owned(),
+            Self::PlainDigit(digit) => format!("the digit {digit}: no group has that number"),
             Self::Lazy => "lazy: does not change whether there is a match".to_owned(),
             Self::Slashes => {
                 "the slashes are ordinary characters; give the source without them, and the flags \

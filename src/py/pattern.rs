@@ -14,6 +14,9 @@ use crate::pattern::{self, Explanation, Note};
 use crate::preview::{REPORT, quote};
 use crate::value::text::{code_points, from_points};
 
+/// Bytes of a text from which on other threads may run meanwhile.
+const LONG: usize = 4_096;
+
 /// A compiled pattern.
 #[pyclass(module = "interlock._core", frozen, weakref, eq, hash)]
 #[derive(Debug)]
@@ -68,17 +71,19 @@ impl Pattern {
     }
 
     fn test(&self, text: &Bound<'_, PyString>) -> PyResult<bool> {
-        let characters = text.len()?;
+        let py = text.py();
+        // A subclass may tell another length.
+        let characters = text.is_exact_instance_of::<PyString>().then(|| text.len()).transpose()?;
         let text = text_of(text)?;
-        let is_ascii = text.as_bytes().len() == characters;
+        let bytes = text.as_bytes();
+        let is_ascii = characters == Some(bytes.len());
         let test = if is_ascii { pattern::Pattern::test_narrow } else { pattern::Pattern::test };
-        test(&self.compiled, text.as_bytes()).map_err(|fault| {
-            Python::attach(|py| {
-                let value = Some(quote(text.as_bytes(), REPORT));
-                let code = Code::PatternUnsupported;
-                let problem = Problem::new(code, "text", value, fault.to_string());
-                raised(py, "PatternUnsupported", &[problem])
-            })
+        let run = || test(&self.compiled, bytes);
+        let found = if bytes.len() < LONG { run() } else { py.detach(run) };
+        found.map_err(|fault| {
+            let value = Some(quote(bytes, REPORT));
+            let problem = Problem::new(Code::PatternUnsupported, "text", value, fault.to_string());
+            raised(py, "PatternUnsupported", &[problem])
         })
     }
 

@@ -15,7 +15,9 @@ pub(super) fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Text<'a>> {
     if let Ok(text) = text.to_str() {
         return Ok(Text::borrowed(text));
     }
-    let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+    // As `str` does it, whatever a subclass says.
+    let plain = text.py().get_type::<PyString>();
+    let encoded = plain.call_method1("encode", (text, "utf-8", "surrogatepass"))?;
     let bytes: &[u8] = encoded.cast::<PyBytes>()?.as_bytes();
     Ok(Text::from_generalised(from_points(code_points(bytes))))
 }

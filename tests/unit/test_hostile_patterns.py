@@ -65,6 +65,20 @@ def test_what_runs_since(source: str, text: str, *, found: bool | None) -> None:
         assert found is Pattern(source).test(text)
 
 
+@pytest.mark.parametrize(
+    "form", [r"(a|b)x\@", r"(?:(a|b)x\@)", r"([ab])(?:x|\@y)\@", r"(?=(a|b)x\@)..."]
+)
+@pytest.mark.parametrize("count", [1, 2, 5, 30])
+def test_references_in_a_row_are_lowered_one_after_the_other(form: str, count: int) -> None:
+    parts = [form.replace("@", str(number)) for number in range(1, count + 1)]
+    pattern = Pattern(f"^{''.join(parts)}$")
+    assert pattern.test("axa" * count)
+    assert pattern.test("axa" * (count - 1) + "bxb")
+    assert not pattern.test("axa" * (count - 1) + "axb")
+    assert not pattern.test("bxa" + "axa" * (count - 1))
+    assert pattern.explain().memory < 10_000 * (count + 1)
+
+
 @pytest.mark.parametrize("parts", [63, 64, 65, 200])
 @pytest.mark.parametrize("part", [r"\d", "[ab]", "(?:ab|cd)", "."])
 def test_long_rows_are_found_like_short_ones(part: str, parts: int) -> None:

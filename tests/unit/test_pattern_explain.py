@@ -36,6 +36,15 @@ class TestNotes:
             (r"[\D]", "u", r"\D", "digits are [0-9]"),
             (r"\w", "", r"\w", "word characters are [A-Za-z0-9_]"),
             (r"\w", "iv", r"\w", "word characters are [A-Za-z0-9_], U+017F and U+212A"),
+            (r"(?i:\w)", "u", r"\w", "word characters are [A-Za-z0-9_], U+017F and U+212A"),
+            (r"(?-i:\w)", "iu", r"\w", "word characters are [A-Za-z0-9_]"),
+            (r"(?i:\w)", "", r"\w", "word characters are [A-Za-z0-9_]"),
+            (
+                r"(?i:\b)",
+                "u",
+                r"\b",
+                "the border of a word; word characters are [A-Za-z0-9_], U+017F and U+212A",
+            ),
             (r"[\s]", "v", r"\s", "white space: 25 characters, U+00A0 and U+FEFF among them"),
             (r"\p{L}", "u", r"\p{L}", "a set of Unicode 17.0"),
             (r"[^\P{L}]", "v", r"\P{L}", "a set of Unicode 17.0"),
@@ -70,6 +79,8 @@ class TestNotes:
                 "a group of few values: written out once for each value",
             ),
             (r"\101", "", r"\101", "an octal escape: no group has that number"),
+            (r"\8", "", r"\8", "the digit 8: no group has that number"),
+            (r"[\9]", "", r"\9", "the digit 9: no group has that number"),
             ("a+?", "", "+?", "lazy: does not change whether there is a match"),
             ("[]", "", "[]", "an empty class: matches nothing"),
             ("[^]", "v", "[^]", "any character"),
@@ -135,6 +146,12 @@ class TestExplanation:
         assert guarded.states is not None
         assert 0 < guarded.states < guarded.memory
 
+    @pytest.mark.parametrize("source", ["a" * 500, "(?:[^a]b){300}", "(?<=a.*)b" + "c" * 99])
+    def test_memory_is_what_the_limit_counts(self, source: str) -> None:
+        for limit in (int(1_000 * 1.1**step) for step in range(70)):
+            with contextlib.suppress(PatternTooLarge):
+                assert Pattern(source, limits={"patternBytes": limit}).explain().memory <= limit
+
     def test_is_frozen_and_equal_when_its_parts_are(self) -> None:
         explanation = Pattern("a.", "s").explain()
         assert Pattern("a.", "s").explain() == explanation
@@ -197,11 +214,6 @@ class TestLint:
 
     def test_none_for_what_is_as_it_was_meant(self) -> None:
         assert () == Checks([{"op": "matches", "expected": r"^\d+$"}]).lint()
-
-
-def test_the_largest_repeat_is_named() -> None:
-    with pytest.raises(PatternTooLarge, match=r"`\{1,30000\}` is the largest \(at character 5\)"):
-        Pattern("a{9}.{1,30000}b{7}")
 
 
 def many(form: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import pytest
 
-from interlock import Checks, Json, canonical, resolve
+from interlock import Checks, Json, Pattern, canonical, resolve
 
 
 def _result(value: object, check: dict[str, object]) -> Any:
@@ -135,6 +135,28 @@ def test_only_own_data_is_seen(value: object, name: str) -> None:
 def test_text_that_claims_to_equal_everything_does_not() -> None:
     assert not _holds(Text("x"), "equals", "y")
     assert not _holds({"a": Text("x")}, "oneOf", ["y"], path="a")
+
+
+class Claiming(str):
+    """Claims another length and another encoding."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 4
+
+    def encode(self, *_args: object, **_options: object) -> bytes:
+        return b"zzzz"
+
+
+@pytest.mark.parametrize("text", ["a\ud800", "\ud83d\ude00", "\U0001f600", "\u00e9", "zzzz", ""])
+@pytest.mark.parametrize("source", ["^..$", "^a", "z", "[^]{4}", "^[^]*$"])
+@pytest.mark.parametrize("flags", ["", "u"])
+def test_patterns_read_what_a_text_is(source: str, flags: str, text: str) -> None:
+    pattern, claiming = Pattern(source, flags), Claiming(text)
+    assert pattern.test(text) is pattern.test(claiming)
+    check: dict[str, object] = {"op": "matches", "expected": source, "flags": flags}
+    assert pattern.test(text) is bool(_result(claiming, check).ok)
 
 
 def test_a_field_that_is_computed_is_not_run() -> None:

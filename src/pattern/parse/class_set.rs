@@ -26,6 +26,7 @@ impl Parser<'_> {
     }
 
     fn contents(&mut self) -> Parsed<Vec<ClassItem>> {
+        let start = self.at;
         let first = self.operand()?;
         if self.looking_at("&&") {
             return Ok(vec![ClassItem::Intersection(self.operands("&&", first)?)]);
@@ -34,17 +35,17 @@ impl Parser<'_> {
             return Ok(vec![ClassItem::Difference(self.operands("--", first)?)]);
         }
         let mut items = Vec::new();
-        self.member(first, &mut items)?;
+        self.member(start, first, &mut items)?;
         while !self.take(']') {
+            let start = self.at;
             let item = self.operand()?;
-            self.member(item, &mut items)?;
+            self.member(start, item, &mut items)?;
         }
         Ok(items)
     }
 
-    /// Takes an operand of a union, or the range that it begins.
-    fn member(&mut self, item: ClassItem, items: &mut Vec<ClassItem>) -> Parsed<()> {
-        let start = self.at;
+    /// Takes an operand of a union, or the range that it begins; from where it starts.
+    fn member(&mut self, start: usize, item: ClassItem, items: &mut Vec<ClassItem>) -> Parsed<()> {
         if matches!(item, ClassItem::Range(..)) && self.take('-') {
             let high = self.operand()?;
             return self.range(items, item, high, start);

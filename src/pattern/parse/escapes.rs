@@ -140,11 +140,12 @@ impl Parser<'_> {
         let negated = self.take('^');
         let mut items = Vec::new();
         while !self.take(']') {
+            let from = self.at;
             let low = self.class_atom(start)?;
             if self.peek() == Some('-') && !matches!(self.peek_at(1), None | Some(']')) {
                 self.at += 1;
                 let high = self.class_atom(start)?;
-                self.range(&mut items, low, high, start)?;
+                self.range(&mut items, low, high, from)?;
             } else {
                 items.push(low);
             }
@@ -169,13 +170,17 @@ impl Parser<'_> {
             (ClassItem::Range(low, _), ClassItem::Range(high, _)) => {
                 let halves =
                     !self.flags.unicode && low >= 0xD800 && (0xD800..=0xDFFF).contains(&high);
-                let message = if halves {
-                    "a range in this class is out of order: without the flag u a sign above \
-                     U+FFFF is two units"
+                let hint = if halves {
+                    ": without the flag u a sign above U+FFFF is two units"
                 } else {
-                    "a range in this class is out of order; write the lower end first"
+                    "; write the lower end first"
                 };
-                Err(PatternFault::invalid("invalid.range_order", self.place(start), message))
+                let message = format!("the range `{}` is out of order{hint}", self.since(start));
+                Err(PatternFault::invalid(
+                    "invalid.range_order",
+                    self.place(self.whole(start)),
+                    message,
+                ))
             }
             _ if self.flags.unicode => {
                 let message = "a set cannot be the end of a range; escape the hyphen";

@@ -124,28 +124,7 @@ impl Parser<'_> {
             .take(40)
             .map(|unit| char::from_u32(*unit).unwrap_or('\u{FFFD}'))
             .collect();
-        let letters = text.trim_start_matches(|letter: char| "imsxgUuadLnJ-".contains(letter));
-        let (slug, message) = if text.starts_with("P<") {
-            ("invalid.group_kind", "`(?P<name>` is not ECMAScript; write `(?<name>`")
-        } else if text.starts_with("P=") || text.starts_with("P>") {
-            ("invalid.group_kind", "`(?P=name)` is not ECMAScript; write `\\k<name>`")
-        } else if text.starts_with('>') {
-            ("invalid.group_kind", "atomic groups do not exist in ECMAScript; write `(?:`")
-        } else if text.starts_with('#') {
-            ("invalid.group_kind", "comments do not exist in ECMAScript; leave it out")
-        } else if letters.starts_with(')') && letters.len() < text.len() {
-            ("invalid.group_kind", "flags go in the flags, or write `(?i:...)`")
-        } else if letters.starts_with(':') {
-            (
-                "invalid.modifiers",
-                "only the letters i, m and s can be switched in a group, each once",
-            )
-        } else {
-            (
-                "invalid.group_kind",
-                "not a group of ECMAScript; write `(?:`, `(?=`, `(?!` or `(?<name>`",
-            )
-        };
+        let (slug, message) = foreign(&text);
         PatternFault::invalid(slug, self.place(start), message)
     }
 
@@ -158,5 +137,39 @@ impl Parser<'_> {
                 format!("\\k<{name}> names no group; name the one that is meant `(?<{name}>`"),
             )),
         }
+    }
+}
+
+/// Groups of other dialects, by what stands after `(?`.
+const FOREIGN: [(&str, &str); 10] = [
+    ("P<", "`(?P<name>` is not ECMAScript; write `(?<name>`"),
+    ("P=", "`(?P=name)` is not ECMAScript; write `\\k<name>`"),
+    ("P>", RECURSION),
+    ("R", RECURSION),
+    ("&", RECURSION),
+    (">", "atomic groups do not exist in ECMAScript; write `(?:`"),
+    ("#", "comments do not exist in ECMAScript; leave it out"),
+    ("|", "branch reset groups do not exist in ECMAScript; write `(?:`"),
+    ("'", "`(?'name'` is not ECMAScript; write `(?<name>`"),
+    ("(", "conditional groups do not exist in ECMAScript; write each case as a branch"),
+];
+
+const RECURSION: &str = "recursion does not exist in ECMAScript; write out the part that is meant";
+
+/// The slug and the message for a group that starts so after `(?`.
+fn foreign(text: &str) -> (&'static str, &'static str) {
+    let known = FOREIGN.iter().find(|(opening, _)| text.starts_with(opening));
+    let letters = text.trim_start_matches(|letter: char| "imsxgUuadLnJ-".contains(letter));
+    let number = text.trim_start_matches(['-', '+']);
+    if let Some((_, message)) = known {
+        ("invalid.group_kind", message)
+    } else if number.starts_with(|digit: char| digit.is_ascii_digit()) {
+        ("invalid.group_kind", RECURSION)
+    } else if letters.starts_with(')') && letters.len() < text.len() {
+        ("invalid.group_kind", "flags go in the flags, or write `(?i:...)`")
+    } else if letters.starts_with(':') {
+        ("invalid.modifiers", "only the letters i, m and s can be switched in a group, each once")
+    } else {
+        ("invalid.group_kind", "not a group of ECMAScript; write `(?:`, `(?=`, `(?!` or `(?<name>`")
     }
 }

@@ -15,6 +15,7 @@ mod class_set;
 mod escapes;
 mod groups;
 mod names;
+mod places;
 mod remarks;
 mod strict;
 
@@ -203,7 +204,7 @@ impl Parser<'_> {
             }
             Some('\\') if self.looking_at("\\B") => {
                 self.at += 2;
-                self.remark(start, Remark::WordBorder);
+                self.remark(start, Remark::WordBorder(self.flags.ignore_case));
                 assertion(Assertion::NotWordBoundary)
             }
             Some('\\') => plain(self.escape()?),
@@ -254,8 +255,8 @@ impl Parser<'_> {
         if self.take('?') {
             self.remark(place, Remark::Lazy);
         }
-        if matches!(atom, Ast::Unit(_)) && self.second_halves.binary_search(&start).is_ok() {
-            self.remark(start.saturating_sub(1), Remark::TwoUnits);
+        if matches!(atom, Ast::Unit(_)) && self.is_second_half(start) {
+            self.remark(self.whole(start), Remark::TwoUnits);
         }
         let again = matches!(self.peek(), Some('*' | '+' | '?'))
             || (self.peek() == Some('{') && self.braces()?.is_some());
@@ -279,9 +280,7 @@ impl Parser<'_> {
     fn compare_count(&mut self, start: usize, bound: Bound) {
         let count = if let Bound::Count(count) = bound { count } else { u32::MAX };
         if count > self.largest.as_ref().map_or(1, |largest| largest.count) {
-            let units = self.source.get(start..self.at).unwrap_or_default();
-            let text = units.iter().copied().filter_map(char::from_u32).take(40).collect();
-            self.largest = Some(Largest { count, at: self.place(start), text });
+            self.largest = Some(Largest { count, at: self.place(start), text: self.since(start) });
         }
     }
 
@@ -341,11 +340,6 @@ impl Parser<'_> {
         let found = self.looking_at(text);
         self.at += if found { text.len() } else { 0 };
         found
-    }
-
-    /// Characters before a position: a low half after a high one is no character of its own.
-    fn place(&self, at: usize) -> usize {
-        at - self.second_halves.partition_point(|second| *second < at)
     }
 
     fn invalid(&self, slug: &'static str, message: &str) -> PatternFault {

@@ -26,7 +26,7 @@ impl Parser<'_> {
 
     /// `\b`, and what other dialects write after it.
     pub(super) fn remark_border(&mut self, start: usize) {
-        self.remark(start, Remark::WordBorder);
+        self.remark(start, Remark::WordBorder(self.flags.ignore_case));
         for opening in ["{start", "{end"] {
             if self.looking_at(opening) {
                 self.remark(start, Remark::NamedBorder);
@@ -38,7 +38,7 @@ impl Parser<'_> {
     pub(super) fn remark_item(&mut self, start: usize, item: &ClassItem) {
         let remark = match item {
             ClassItem::Builtin { set: Builtin::Digit, .. } => Remark::Digit,
-            ClassItem::Builtin { set: Builtin::Word, .. } => Remark::Word,
+            ClassItem::Builtin { set: Builtin::Word, .. } => Remark::Word(self.flags.ignore_case),
             ClassItem::Builtin { set: Builtin::Space, .. } => Remark::Space,
             ClassItem::Property { .. } => Remark::Property,
             ClassItem::StringProperty(_) | ClassItem::Strings(_) => Remark::Strings,
@@ -63,6 +63,7 @@ impl Parser<'_> {
             _ if letter.is_ascii_alphabetic() && self.at == start + 2 => {
                 Remark::PlainLetter(letter)
             }
+            '8' | '9' => Remark::PlainDigit(letter),
             _ if is_octal => Remark::Octal,
             _ => return,
         };

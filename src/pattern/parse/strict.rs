@@ -37,7 +37,11 @@ impl Parser<'_> {
                 letter % 32
             }
             'x' => self.hexadecimal(2).ok_or_else(|| {
-                let message = "`\\x` needs two hexadecimal digits under the flags u and v";
+                let message = if self.peek() == Some('{') {
+                    "`\\x{...}` is not ECMAScript; write `\\u{...}`"
+                } else {
+                    "`\\x` needs two hexadecimal digits under the flags u and v"
+                };
                 PatternFault::invalid("invalid.escape", place, message)
             })?,
             'u' => self.unicode_escape().ok_or_else(|| {

@@ -25,7 +25,8 @@ pub struct Limits {
     pub patterns_bytes: usize,
     /// Bytes of the text that a pattern runs over.
     pub text_bytes: usize,
-    /// Bytes of a compiled pattern, with what matching keeps for each state, times bytes of the text.
+    /// States of a pattern that may be looked at in one text; where its tables have the answer,
+    /// none is.
     pub pattern_work: usize,
 }
 
@@ -42,7 +43,7 @@ impl Limits {
         pattern_nesting: 100,
         patterns_bytes: 32 << 20,
         text_bytes: 8 << 20,
-        pattern_work: 1 << 37,
+        pattern_work: 1 << 25,
     };
 
     /// The names under which a caller sets a limit, with what is in force.

@@ -1,5 +1,7 @@
 //! Which automata run a pattern.
 
+use std::sync::OnceLock;
+
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::prefilter::Prefilter;
@@ -20,11 +22,21 @@ const SPELLING: usize = 24;
 const PARTS: usize = 64;
 const WEIGHT: usize = 8_000;
 
+/// Bytes of a compiled pattern times bytes of a text from which `regex-automata` is not asked: it
+/// may simulate, and cannot be stopped.
+const HEAVY: usize = 1 << 32;
+
 /// A compiled pattern, ready to run.
 #[derive(Debug)]
 pub(super) enum Engine {
     /// Sets and structure.
-    Plain { regex: Regex, sticky: bool },
+    Plain {
+        regex: Regex,
+        sticky: bool,
+        /// Longer texts are left to `counted`.
+        longest: usize,
+        counted: OnceLock<Option<Box<Guarded>>>,
+    },
     /// Guards too.
     Guarded(Box<Guarded>),
 }
@@ -64,19 +76,25 @@ impl Engine {
         let config =
             if is_heavy || has_many_parts(hir) { only_prefix(config, hir) } else { config };
         let regex = Regex::builder().configure(config).build_from_hir(hir).ok()?;
-        Some(Self::Plain { regex, sticky })
+        let longest = HEAVY / regex.memory_usage().max(1);
+        Some(Self::Plain { regex, sticky, longest, counted: OnceLock::new() })
     }
 
-    /// Whether the pattern is found in a text of whole units.
-    pub(super) fn is_match(&self, units: &[u8]) -> bool {
+    /// Whether the pattern is found in a text of whole units; `None` when finding out takes more
+    /// than `work`. The pattern is given once more, as what was compiled.
+    pub(super) fn is_match(&self, units: &[u8], body: &Body, work: usize) -> Option<bool> {
         match self {
-            Self::Plain { regex, sticky } => {
+            Self::Plain { sticky, longest, counted, .. } if units.len() > *longest => {
+                let ours = || Guarded::new(body, *sticky, Limits::PATTERN_STATES).map(Box::new);
+                counted.get_or_init(ours).as_ref()?.is_match(units, work)
+            }
+            Self::Plain { regex, sticky, .. } => {
                 let anchored = if *sticky { Anchored::Yes } else { Anchored::No };
                 let input = Input::new(units).anchored(anchored).earliest(true);
                 // PERF: `is_match` would leave the lazy automata for good when a reverse scan fails.
-                regex.search_half(&input).is_some()
+                Some(regex.search_half(&input).is_some())
             }
-            Self::Guarded(guarded) => guarded.is_match(units),
+            Self::Guarded(guarded) => guarded.is_match(units, work),
         }
     }
 
@@ -92,15 +110,6 @@ impl Engine {
         match self {
             Self::Plain { .. } => None,
             Self::Guarded(guarded) => Some(guarded.states()),
-        }
-    }
-
-    /// What a byte of text costs at worst, in bytes of the compiled form and of what is kept for each
-    /// state while matching.
-    pub(super) fn cost(&self) -> usize {
-        match self {
-            Self::Plain { .. } => self.memory(),
-            Self::Guarded(guarded) => guarded.memory() + guarded.scratch(),
         }
     }
 

@@ -31,6 +31,8 @@ pub use note::Note;
 
 use std::borrow::Cow;
 
+use ir::Body;
+
 use crate::limits::Limits;
 use crate::value::text::{code_points, code_units, in_units, length};
 
@@ -38,14 +40,12 @@ use crate::value::text::{code_points, code_units, in_units, length};
 #[derive(Debug)]
 pub struct Pattern {
     engine: engine::Engine,
-    /// What it was made of: for [`Many`], which makes one automaton of several.
-    ir: ir::Ir,
+    /// What it was made of: other automata are made of it when they are needed.
+    body: Body,
     sticky: bool,
     unicode: bool,
     memory: usize,
     text_bytes: usize,
-    /// What a byte of text costs.
-    cost: usize,
     work: usize,
     hints: Box<[Note]>,
 }
@@ -60,11 +60,9 @@ pub enum TextFault {
         /// The limit.
         limit: usize,
     },
-    /// Pattern and text together would take too long.
+    /// Pattern and text together take too long.
     TooMuchWork {
-        /// Bytes of the pattern times bytes of the text.
-        work: usize,
-        /// The limit.
+        /// How many states may be looked at.
         limit: usize,
     },
 }
@@ -75,10 +73,9 @@ impl std::fmt::Display for TextFault {
             Self::TooLong { bytes, limit } => {
                 write!(out, "a text of {bytes} bytes, over the limit of {limit}")
             }
-            Self::TooMuchWork { work, limit } => write!(
+            Self::TooMuchWork { limit } => write!(
                 out,
-                "pattern times text is {work} bytes squared, over the limit of {limit}; write \
-                 smaller repeats"
+                "matching takes more than {limit} steps; write smaller repeats, or give less text"
             ),
         }
     }
@@ -115,9 +112,9 @@ impl Pattern {
             .map_err(|fault| fault.because_of(largest))?;
         Ok(Self {
             memory: engine.memory() + body.ir.memory(),
-            cost: engine.cost(),
             engine,
-            ir: body.ir,
+            // Lookarounds are in the engine, and in no other.
+            body: Body { ir: body.ir, looks: Vec::new() },
             sticky: flags.sticky,
             work: limits.pattern_work,
             hints: note::first_hints(&remarks, flags),
@@ -136,7 +133,7 @@ impl Pattern {
     pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
         self.accepts(text.len())?;
         let units = if self.unicode { Cow::Borrowed(text) } else { in_units(text) };
-        Ok(self.engine.is_match(&units))
+        self.finds(&units)
     }
 
     /// As [`Pattern::test`] for a text without characters above U+FFFF, which is not looked through
@@ -146,7 +143,12 @@ impl Pattern {
     /// As [`Pattern::test`].
     pub fn test_narrow(&self, text: &[u8]) -> Result<bool, TextFault> {
         self.accepts(text.len())?;
-        Ok(self.engine.is_match(text))
+        self.finds(text)
+    }
+
+    fn finds(&self, units: &[u8]) -> Result<bool, TextFault> {
+        let found = self.engine.is_match(units, &self.body, self.work);
+        found.ok_or(TextFault::TooMuchWork { limit: self.work })
     }
 
     /// Whether a text of so many bytes is matched at all.
@@ -154,16 +156,7 @@ impl Pattern {
         if bytes > self.text_bytes {
             return Err(TextFault::TooLong { bytes, limit: self.text_bytes });
         }
-        let work = self.cost.saturating_mul(bytes);
-        if work > self.work {
-            return Err(TextFault::TooMuchWork { work, limit: self.work });
-        }
         Ok(())
-    }
-
-    /// The longest text that is matched, in bytes.
-    fn longest(&self) -> usize {
-        self.text_bytes.min(self.work / self.cost.max(1))
     }
 
     /// The first parts that were probably meant otherwise; [`Pattern::explain`] has them all.

@@ -14,6 +14,8 @@ pub(super) struct Closure {
     /// The states that step over a byte, and guards that wait for an answer.
     pub(super) items: Vec<Id>,
     pub(super) matched: bool,
+    /// How many states were looked at; whoever counts them takes them.
+    pub(super) looked: usize,
 }
 
 impl Closure {
@@ -45,6 +47,7 @@ impl Closure {
         self.items.clear();
         self.matched = false;
         while let Some(id) = self.next() {
+            self.looked += 1;
             match nfa.state(id) {
                 State::Byte(_) | State::Bytes(..) => self.items.push(id),
                 State::Split(one, other) => self.stack.extend([other, one]),
@@ -113,6 +116,7 @@ impl Closure {
     /// The states that a byte leads to, in no order.
     pub(super) fn step(&mut self, nfa: &Nfa, items: &[Id], byte: u8, kernel: &mut Vec<Id>) {
         self.round += 1;
+        self.looked += items.len();
         kernel.clear();
         for id in items {
             for edge in nfa.edges(*id) {

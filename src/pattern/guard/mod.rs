@@ -20,6 +20,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
+
 use regex_automata::MatchKind;
 use regex_automata::util::pool::Pool;
 use regex_automata::util::prefilter::Prefilter;
@@ -33,9 +35,6 @@ use super::set::UnitSet;
 /// Bytes that the tables of one thread may take, and the least for each machine.
 const TABLES: usize = 1 << 20;
 const TABLE: usize = 16 << 10;
-
-/// Bytes for each state in the sets of states.
-const SCRATCH: usize = 32;
 
 /// A compiled pattern and the tables of the threads that run it.
 #[derive(Debug)]
@@ -68,15 +67,13 @@ impl Guarded {
         Some(Self { machine, setting, pool: Pool::new(Run::default) })
     }
 
-    /// Whether there is a match in a text of whole units.
-    pub(super) fn is_match(&self, text: &[u8]) -> bool {
-        let task = Task { text, setting: self.setting };
-        self.pool.get().is_match(&self.machine, task)
-    }
-
-    /// Memory of the sets of states while matching, in bytes.
-    pub(super) fn scratch(&self) -> usize {
-        self.states() * SCRATCH
+    /// Whether there is a match in a text of whole units; `None` when more states than `work` have
+    /// to be looked at to find out.
+    pub(super) fn is_match(&self, text: &[u8], work: usize) -> Option<bool> {
+        let work = Cell::new(work);
+        let task = Task { text, setting: self.setting, work: &work };
+        let found = self.pool.get().is_match(&self.machine, task);
+        (work.get() > 0).then_some(found)
     }
 
     /// How many states there are in all.

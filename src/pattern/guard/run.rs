@@ -1,5 +1,7 @@
 //! Running a machine over a text, with the lookarounds that it asks.
 
+use std::cell::Cell;
+
 use regex_automata::Span;
 
 use super::closure::Closure;
@@ -51,6 +53,18 @@ pub(super) struct Setting {
 pub(super) struct Task<'a> {
     pub(super) text: &'a [u8],
     pub(super) setting: Setting,
+    /// How many states may still be looked at; at zero whatever is found says nothing.
+    pub(super) work: &'a Cell<usize>,
+}
+
+impl Task<'_> {
+    fn is_spent(&self) -> bool {
+        self.work.get() == 0
+    }
+
+    fn spend(&self, closure: &mut Closure) {
+        self.work.set(self.work.get().saturating_sub(std::mem::take(&mut closure.looked)));
+    }
 }
 
 impl Run {
@@ -117,7 +131,7 @@ impl Run {
             if self.here & MATCHED != 0 && found(self.at) {
                 return true;
             }
-            if self.at == to || self.here & DEAD != 0 {
+            if self.at == to || self.here & DEAD != 0 || task.is_spent() {
                 return false;
             }
             self.advance(machine, task, self.here);
@@ -126,12 +140,13 @@ impl Run {
         loop {
             if !self.settled {
                 self.close(machine, task);
+                task.spend(&mut self.closure);
                 self.settled = true;
             }
             if self.closure.matched && found(self.at) {
                 return true;
             }
-            if self.at == to || self.closure.items.is_empty() {
+            if self.at == to || self.closure.items.is_empty() || task.is_spent() {
                 return false;
             }
             let byte = self.read(machine, task);
@@ -221,6 +236,7 @@ impl Run {
         }
         let items = self.lazy.items(here, machine);
         self.closure.step(&machine.nfa, items, byte, &mut self.kernel);
+        task.spend(&mut self.closure);
         self.kernel.sort_unstable();
         if self.lazy.memory() > task.setting.table_bytes {
             self.lazy.clear();

@@ -75,7 +75,7 @@ impl Many {
         for (number, _) in sets.iter().flat_map(|set| &set.members) {
             together.insert(*number);
         }
-        let text_bytes = patterns.iter().map(|pattern| pattern.longest()).min();
+        let text_bytes = patterns.iter().map(|pattern| pattern.text_bytes).min();
         Self {
             alone: (0..patterns.len()).filter(|number| !together.contains(*number)).collect(),
             patterns: patterns.into(),
@@ -98,10 +98,10 @@ impl Many {
         }
         let mut question = Question { many: self, text, units: None, found };
         for number in &self.alone {
-            question.ask(*number);
+            question.ask(*number)?;
         }
         for set in &self.sets {
-            set.which(&mut question);
+            set.which(&mut question)?;
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Set {
     fn new(patterns: &[Arc<Pattern>], unicode: bool) -> Option<Self> {
         let (mut members, mut hirs, mut room) = (Vec::new(), Vec::new(), ALL_SPELLINGS);
         for (number, pattern) in patterns.iter().enumerate() {
-            let spellings = pattern.ir.spellings();
+            let spellings = pattern.body.ir.spellings();
             let Some(left) = room.checked_sub(spellings) else { continue };
             if pattern.unicode != unicode || spellings > SPELLINGS {
                 continue;
@@ -132,31 +132,31 @@ impl Set {
     }
 
     /// Answers for the patterns of the set.
-    fn which(&self, question: &mut Question<'_>) {
+    fn which(&self, question: &mut Question<'_>) -> Result<(), TextFault> {
         let mut scratch = self.pool.get();
         let Scratch { cache, found } = &mut *scratch;
         found.clear();
         let input = Input::new(question.spelled(self.unicode));
         if self.automaton.try_which_overlapping_matches(cache, &input, found).is_err() {
-            self.members.iter().for_each(|(number, _)| question.ask(*number));
-            return;
+            return self.members.iter().try_for_each(|(number, _)| question.ask(*number));
         }
         for (number, is_exact) in found.iter().filter_map(|each| self.members.get(each.as_usize()))
         {
             if *is_exact {
                 question.found.insert(*number);
             } else {
-                question.ask(*number);
+                question.ask(*number)?;
             }
         }
+        Ok(())
     }
 }
 
 /// What stands for a pattern in a set, and whether it does exactly.
 fn in_set(pattern: &Pattern) -> Option<(Hir, bool)> {
-    let exact = searched(&pattern.ir, pattern.sticky);
+    let exact = searched(&pattern.body.ir, pattern.sticky);
     let is_exact = exact.is_some();
-    let hir = exact.or_else(|| pattern.ir.to_wider_hir())?;
+    let hir = exact.or_else(|| pattern.body.ir.to_wider_hir())?;
     Some((
         if pattern.sticky { Hir::concat(vec![Hir::look(Look::Start), hir]) } else { hir },
         is_exact,
@@ -191,10 +191,11 @@ impl Question<'_> {
     }
 
     /// Asks one pattern on its own.
-    fn ask(&mut self, number: usize) {
-        let Some(pattern) = self.many.patterns.get(number) else { return };
-        if pattern.engine.is_match(self.spelled(pattern.unicode)) {
+    fn ask(&mut self, number: usize) -> Result<(), TextFault> {
+        let Some(pattern) = self.many.patterns.get(number) else { return Ok(()) };
+        if pattern.finds(self.spelled(pattern.unicode))? {
             self.found.insert(number);
         }
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod kind;
 mod node;
 mod pattern;
 mod plain;
+mod quick;
 mod ruleset;
 mod scalar;
 
@@ -43,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use super::plain::plain;
     #[pymodule_export]
-    use super::ruleset::{RuleSet, compile_checks, compile_rules};
+    use super::ruleset::{Points, RuleSet, compile_checks, compile_rules};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,5 +1,7 @@
 //! `RuleSet`: the engine as a Python object. The tools are built on it; it is not public itself.
 
+use pyo3::Borrowed;
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
@@ -10,7 +12,7 @@ use super::with_node;
 use crate::error::{Code, Problem, did_you_mean};
 use crate::limits::Limits;
 use crate::preview::{REPORT, preview};
-use crate::ruleset::{self, CheckResult, Compiled, First, RuleReport, Shape, Verdict};
+use crate::ruleset::{self, CheckResult, Compiled, First, RuleReport, Shape, Standing, Verdict};
 
 /// N condition lists, compiled.
 #[pyclass(module = "interlock._core", frozen)]
@@ -111,12 +113,7 @@ impl RuleSet {
 impl RuleSet {
     /// The position of the first list that holds; -1 for none; -2 - n when list n is undecided.
     fn first(&self, value: &Bound<'_, PyAny>) -> PyResult<isize> {
-        let first = with_node!(value, &self.keys, |node| self.set.first(&node));
-        Ok(match first {
-            First::Hit(rule) => isize::try_from(rule)?,
-            First::Miss => -1,
-            First::Undetermined(rule) => -2 - isize::try_from(rule)?,
-        })
+        number(with_node!(value, &self.keys, |node| self.set.first(&node)))
     }
 
     /// What each list says: 1 holds, 0 does not, -1 undecided.
@@ -126,7 +123,7 @@ impl RuleSet {
     }
 
     /// The positions of the lists that are undecided, in order; then of each column, which has an
-    /// entry for every list, the entries of those that hold.
+    /// entry for every list, the entries of those that hold, and of `Points` their sum.
     #[pyo3(signature = (value, *columns))]
     fn standing<'py>(
         &self,
@@ -135,20 +132,37 @@ impl RuleSet {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let py = value.py();
         let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
-        let of = |wanted: Verdict| -> SmallVec<[u32; 32]> {
-            let those = standing.iter().filter(|(_, verdict)| *verdict == wanted);
-            those.map(|(rule, _)| *rule).collect()
-        };
-        let held = of(Verdict::Pass);
-        let mut parts: SmallVec<[Bound<'py, PyTuple>; 4]> = SmallVec::new();
-        parts.push(PyTuple::new(py, of(Verdict::Undetermined))?);
+        let mut parts: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
+        parts.push(PyTuple::new(py, standing.open())?.into_any());
         for column in columns {
-            let column = column.cast::<PyTuple>()?;
-            let picked = held.iter().map(|rule| column.get_item(*rule as usize));
-            let picked: SmallVec<[Bound<'py, PyAny>; 32]> = picked.collect::<PyResult<_>>()?;
-            parts.push(PyTuple::new(py, picked)?);
+            parts.push(match column.cast_exact::<Points>() {
+                Ok(points) => points.get().sum(&standing).into_pyobject(py)?.into_any(),
+                Err(_) => picked(column.cast::<PyTuple>()?, &standing)?.into_any(),
+            });
         }
         PyTuple::new(py, parts)
+    }
+
+    /// What a column has for the first list that holds: an entry for every list and a last one for
+    /// none. Where that is None or left out, and for an undecided list, the number of `first`.
+    fn pick<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        column: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let first = with_node!(value, &self.keys, |node| self.set.first(&node));
+        let place = match first {
+            First::Hit(rule) => rule,
+            First::Miss => self.set.len(),
+            First::Undetermined(_) => usize::MAX,
+        };
+        if place < column.len() {
+            let entry = column.get_borrowed_item(place)?;
+            if !entry.is_none() {
+                return Ok(entry.to_owned());
+            }
+        }
+        Ok(number(first)?.into_pyobject(value.py())?.into_any())
     }
 
     /// What one list says, as in `all`; `either` replaces its own match: one check is
@@ -200,6 +214,45 @@ impl RuleSet {
 
     fn __len__(&self) -> usize {
         self.set.len()
+    }
+}
+
+fn number(first: First) -> PyResult<isize> {
+    Ok(match first {
+        First::Hit(rule) => isize::try_from(rule)?,
+        First::Miss => -1,
+        First::Undetermined(rule) => -2 - isize::try_from(rule)?,
+    })
+}
+
+fn picked<'py>(column: &Bound<'py, PyTuple>, standing: &Standing) -> PyResult<Bound<'py, PyTuple>> {
+    let entries: SmallVec<[Borrowed<'_, 'py, PyAny>; 64]> =
+        standing.held().map(|list| column.get_borrowed_item(list)).collect::<PyResult<_>>()?;
+    PyTuple::new(column.py(), entries)
+}
+
+/// A column of whole numbers.
+#[pyclass(module = "interlock._core", frozen)]
+#[derive(Debug)]
+pub(super) struct Points(Box<[i64]>);
+
+#[pymethods]
+impl Points {
+    /// Takes a number for each list; all of them together must fit into 64 bits.
+    #[new]
+    fn new(points: Vec<i64>) -> PyResult<Self> {
+        let whole = points.iter().try_fold(0_u64, |sum, each| sum.checked_add(each.unsigned_abs()));
+        match whole.map(i64::try_from) {
+            Some(Ok(_)) => Ok(Self(points.into())),
+            _ => Err(PyOverflowError::new_err("the sum does not fit into 64 bits")),
+        }
+    }
+}
+
+impl Points {
+    fn sum(&self, standing: &Standing) -> i64 {
+        let points = standing.held().filter_map(|list| self.0.get(list));
+        points.fold(0, |sum, each| sum.saturating_add(*each))
     }
 }
 

@@ -8,11 +8,13 @@ mod compile;
 mod index;
 mod read;
 mod report;
+mod standing;
 mod walk;
 
 pub use compile::Compiled;
 pub use read::Shape;
 pub use report::{CheckResult, RuleReport};
+pub use standing::Standing;
 pub use walk::{First, Verdict};
 
 use self::index::Index;

@@ -4,7 +4,7 @@ use super::Index;
 use super::fact::Fact;
 use super::tree::{Split, Tree};
 use crate::ruleset::walk::{Run, Verdict, scratch};
-use crate::ruleset::{First, RuleSet};
+use crate::ruleset::{First, RuleSet, Standing};
 use crate::value::Node;
 
 /// Which of the rules that do not fail are wanted.
@@ -28,13 +28,13 @@ impl Keep for Least {
 }
 
 /// All of them.
-impl Keep for Vec<(u32, Verdict)> {
+impl Keep for Standing {
     fn end(&self) -> u32 {
         u32::MAX
     }
 
     fn add(&mut self, rule: u32, verdict: Verdict) {
-        self.push((rule, verdict));
+        Self::add(self, rule as usize, verdict);
     }
 }
 
@@ -50,16 +50,10 @@ impl Index {
         }
     }
 
-    /// The rules that do not fail, in order.
-    pub(in crate::ruleset) fn standing<N: Node>(
-        &self,
-        set: &RuleSet,
-        record: &N,
-    ) -> Vec<(u32, Verdict)> {
-        let mut standing = Vec::with_capacity(32);
+    /// The rules that do not fail.
+    pub(in crate::ruleset) fn standing<N: Node>(&self, set: &RuleSet, record: &N) -> Standing {
+        let mut standing = Standing::of(set.rules.len());
         self.ask(set, record, &mut standing);
-        standing.sort_unstable_by_key(|(rule, _)| *rule);
-        standing.dedup_by_key(|(rule, _)| *rule);
         standing
     }
 

@@ -16,8 +16,8 @@ from functools import partial
 from statistics import median
 
 import errors
-import zen_peer
 import scoring
+import zen_peer
 
 import interlock
 import workloads
@@ -122,7 +122,7 @@ def rows_table() -> None:
 def peer_line() -> None:
     """Print how the table of 100 rows fares against zen-engine, where that is installed."""
     record, rows = workloads.order(), workloads.rows(100, 80)
-    peer = peers.zen_table(rows)
+    peer = zen_peer.zen_table(rows)
     if peer is None:
         print("zen-engine is not installed: pip install '.[bench]'")
         return

@@ -107,7 +107,7 @@ fn of_part<Q: Question>(question: &Q, part: &[u8]) -> Lines<Q::Answer> {
         let end = memchr(b'\n', rest).unwrap_or(rest.len());
         let line = rest.get(..end).unwrap_or_default();
         lines.lines += 1;
-        if !line.trim_ascii().is_empty() {
+        if !line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             lines.line(question, &mut picker, line, at);
         }
         at += end + 1;

@@ -35,11 +35,11 @@ pub struct Classifier {
 impl Classifier {
     /// Classifies by caller rules, packs, status, signal, exit code, code and message, in this
     /// order. Packs are asked only of what a [`More`] comes with.
-    pub fn classify<'a>(&'a self, signals: &Signals<'a>) -> Verdict<'a> {
+    pub fn classify(&self, signals: &Signals<'_>) -> Verdict {
         self.found(signals).finish(signals)
     }
 
-    fn found<'a>(&'a self, signals: &Signals<'a>) -> Found<'a> {
+    fn found(&self, signals: &Signals<'_>) -> Found {
         if let Some(found) = self.by_rules(signals) {
             return found;
         }
@@ -52,7 +52,7 @@ impl Classifier {
         by_tables(signals)
     }
 
-    fn by_rules<'a>(&'a self, signals: &Signals<'_>) -> Option<Found<'a>> {
+    fn by_rules(&self, signals: &Signals<'_>) -> Option<Found> {
         for rule in &self.rules {
             match rule.answer(signals) {
                 RuleAnswer::Misses => {}
@@ -71,7 +71,7 @@ impl Classifier {
     }
 }
 
-fn by_tables<'a>(signals: &Signals<'a>) -> Found<'a> {
+fn by_tables(signals: &Signals<'_>) -> Found {
     let tables = Tables::get();
     if let Some(status) = signals.heard_status()
         && let Some(found) = by_status(tables, status)
@@ -103,7 +103,7 @@ fn by_tables<'a>(signals: &Signals<'a>) -> Found<'a> {
 }
 
 /// A status of its own, else its hundred; below 200 nothing is said.
-fn by_status(tables: &Tables, status: i64) -> Option<Found<'static>> {
+fn by_status(tables: &Tables, status: i64) -> Option<Found> {
     if let Some(outcome) = tables.status(status) {
         return Some(Found::new(outcome, Entry::Status(status), Source::Status));
     }
@@ -117,7 +117,7 @@ fn by_status(tables: &Tables, status: i64) -> Option<Found<'static>> {
     Some(Found::named(outcome, matched, Source::Status))
 }
 
-fn by_exit_code(tables: &'static Tables, code: i64) -> Option<Found<'static>> {
+fn by_exit_code(tables: &'static Tables, code: i64) -> Option<Found> {
     if let Some(outcome) = tables.exit(code) {
         return Some(Found::new(outcome, Entry::Exit(code), Source::Exit));
     }

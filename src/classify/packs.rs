@@ -137,7 +137,7 @@ impl Packs {
         signals: &Signals<'_>,
         more: &More<'_>,
         chosen: Option<&[bool]>,
-    ) -> Option<Found<'static>> {
+    ) -> Option<Found> {
         let asked = self.called_for(more, chosen);
         if asked.is_empty() {
             return None;

@@ -9,6 +9,8 @@ const STEP: usize = 4;
 const RUN: usize = PART + STEP - 1;
 /// How many parts of a text are looked at at once.
 const GROUP: usize = 64;
+/// How many hashes are told apart while a text is read.
+const HASHES: usize = 1 << 14;
 /// Among how many lists the parts are dealt.
 const OWNERS: usize = 1 << 10;
 
@@ -26,8 +28,8 @@ const EVERYWHERE: &[u8] = b" the error request response connection server servic
 #[derive(Debug)]
 pub(super) struct Phrases {
     all: Vec<Box<[u8]>>,
-    /// A bit for each hash of a part.
-    seen: Box<[u64; 1 << 10]>,
+    /// 1 for each hash of a part.
+    seen: Box<[u8; HASHES]>,
     /// By the low bits of a hash: the hash of a part, a phrase, and how far after the beginning
     /// of the phrase the part stands, plus one.
     owners: Vec<Vec<(u16, usize, usize)>>,
@@ -37,13 +39,13 @@ impl Phrases {
     /// Takes phrases of at least five bytes in lower case.
     pub(super) fn new<'a>(phrases: impl Iterator<Item = &'a [u8]>) -> Self {
         let all: Vec<Box<[u8]>> = phrases.map(Box::from).collect();
-        let mut seen = Box::new([0; 1 << 10]);
+        let mut seen = Box::new([0; HASHES]);
         let mut owners = vec![Vec::new(); OWNERS];
         for (place, phrase) in all.iter().enumerate() {
             for (part, after) in parts(phrase) {
                 let hash = hash(part);
-                if let Some(word) = seen.get_mut(usize::from(hash >> 6)) {
-                    *word |= 1 << (hash & 63);
+                if let Some(seen) = seen.get_mut(usize::from(hash >> 2)) {
+                    *seen = 1;
                 }
                 if let Some(owners) = owners.get_mut(usize::from(hash) % OWNERS) {
                     owners.push((hash, place, after));
@@ -80,7 +82,7 @@ impl Phrases {
 
     /// 1 when a part of that hash may be looked for, else 0.
     fn seen(&self, hash: u16) -> u64 {
-        self.seen.get(usize::from(hash >> 6)).copied().unwrap_or(0) >> (hash & 63) & 1
+        self.seen.get(usize::from(hash >> 2)).copied().unwrap_or(0).into()
     }
 
     /// The least position of `first` and of the phrases that have the part at a place of a text

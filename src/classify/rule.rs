@@ -1,6 +1,5 @@
 //! Rules of a caller: asked before every table.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use memchr::memmem;
@@ -13,7 +12,7 @@ use crate::value::text::{code_points, from_points};
 #[derive(Debug)]
 pub struct Rule {
     /// Its name.
-    pub id: Box<str>,
+    pub id: Arc<str>,
     /// A text that message or code must hold, in any case; kept in lower case
     /// and generalised UTF-8.
     pub contains: Option<Box<[u8]>>,
@@ -50,8 +49,8 @@ pub enum RuleAnswer {
 }
 
 impl Rule {
-    pub(super) fn entry(&self) -> Entry<'_> {
-        Entry::Rule(Cow::Borrowed(&self.id))
+    pub(super) fn entry(&self) -> Entry {
+        Entry::Rule(Arc::clone(&self.id))
     }
 
     /// Answers for an error; numbers before texts, texts before patterns.

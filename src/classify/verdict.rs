@@ -1,7 +1,7 @@
 //! What decided, and the answer that comes of it: waits and attempts are looked at here, once.
 
-use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use super::{Action, Class, Outcome, Signals, waits};
 use crate::instant::RetryAfter;
@@ -48,9 +48,9 @@ impl Source {
 
 /// The entry that decided; it is spelled only when somebody asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry<'a> {
+pub enum Entry {
     /// A rule of the caller.
-    Rule(Cow<'a, str>),
+    Rule(Arc<str>),
     /// A name that stands as it is: of a pack's rule, `status:5xx`, `default`.
     Named(&'static str),
     /// A status.
@@ -64,29 +64,12 @@ pub enum Entry<'a> {
     /// An error code as the table has it.
     Code(&'static str),
     /// An error code as it was given, where the table has it in upper case.
-    GivenCode(Cow<'a, str>),
+    GivenCode(Box<str>),
     /// A phrase.
     Message(&'static str),
 }
 
-impl Entry<'_> {
-    /// The same, on its own.
-    pub fn into_owned(self) -> Entry<'static> {
-        match self {
-            Self::Rule(id) => Entry::Rule(Cow::Owned(id.into_owned())),
-            Self::GivenCode(code) => Entry::GivenCode(Cow::Owned(code.into_owned())),
-            Self::Named(name) => Entry::Named(name),
-            Self::Status(status) => Entry::Status(status),
-            Self::Signal(name) => Entry::Signal(name),
-            Self::Exit(code) => Entry::Exit(code),
-            Self::ExitSignal(code, name) => Entry::ExitSignal(code, name),
-            Self::Code(code) => Entry::Code(code),
-            Self::Message(phrase) => Entry::Message(phrase),
-        }
-    }
-}
-
-impl fmt::Display for Entry<'_> {
+impl fmt::Display for Entry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rule(name) => out.write_str(name),
@@ -104,28 +87,28 @@ impl fmt::Display for Entry<'_> {
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict<'a> {
+pub struct Verdict {
     /// Class and final action.
     pub outcome: Outcome,
     /// How long to wait, and until when where an instant was named.
     pub wait: RetryAfter,
     /// Which entry decided.
-    pub matched: Entry<'a>,
+    pub matched: Entry,
     /// What kind of entry that was.
     pub source: Source,
 }
 
 /// An entry that matched, before waits and attempts are looked at.
-pub(super) struct Found<'a> {
+pub(super) struct Found {
     pub(super) outcome: Outcome,
-    pub(super) matched: Entry<'a>,
+    pub(super) matched: Entry,
     pub(super) source: Source,
     /// A wait of the entry's own. A caller's rule knows better than the server, a pack does not.
     pub(super) wait_ms: Option<i64>,
 }
 
-impl<'a> Found<'a> {
-    pub(super) fn new(outcome: Outcome, matched: Entry<'a>, source: Source) -> Self {
+impl Found {
+    pub(super) fn new(outcome: Outcome, matched: Entry, source: Source) -> Self {
         Self { outcome, matched, source, wait_ms: None }
     }
 
@@ -135,9 +118,12 @@ impl<'a> Found<'a> {
 
     /// A server's wait outranks a plain retry; a timed retry without a wait is a backoff; the last
     /// attempt is not followed by another, nor is a wait beyond the caller's ceiling.
-    pub(super) fn finish(self, signals: &Signals<'_>) -> Verdict<'a> {
+    pub(super) fn finish(self, signals: &Signals<'_>) -> Verdict {
         let mut outcome = self.outcome;
-        let named = waits::named(signals, outcome.class);
+        // PERF: few errors name a wait.
+        let may_name = signals.retry_after.is_some() || signals.more.is_some();
+        let named =
+            if may_name { waits::named(signals, outcome.class) } else { RetryAfter::default() };
         let is_named = named != RetryAfter::default();
         let outranks = self.source == Source::Custom || !is_named;
         let own = self.wait_ms.filter(|_| outranks);

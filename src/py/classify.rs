@@ -151,7 +151,7 @@ pub(super) struct Answer {
     pub(super) outcome: Outcome,
     source: Source,
     exhausted: bool,
-    matched: Entry<'static>,
+    matched: Entry,
     /// What few answers have: kept apart, so that many answers are small.
     rest: Option<Box<Rest>>,
 }
@@ -163,11 +163,11 @@ struct Rest {
 }
 
 impl Answer {
-    pub(super) fn new(verdict: Verdict<'_>, exhausted: bool, message: Option<String>) -> Self {
+    pub(super) fn new(verdict: Verdict, exhausted: bool, message: Option<String>) -> Self {
         let Verdict { outcome, wait, matched, source } = verdict;
         let has_more = wait != RetryAfter::default() || message.is_some();
         let rest = has_more.then(|| Box::new(Rest { wait, message }));
-        Self { outcome, source, exhausted, matched: matched.into_owned(), rest }
+        Self { outcome, source, exhausted, matched, rest }
     }
 }
 

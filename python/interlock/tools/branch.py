@@ -16,12 +16,14 @@ from interlock._compiled import (
 )
 from interlock._wire import WireForm
 from interlock.errors import Problem
+from interlock.tools._batch import Batch, First, decide_first
 from interlock.tools._limits import ARMS_LIMIT
 from interlock.tools._rules import RuleReport, rule_reports, undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from interlock._lines import Records
     from interlock.typing import JSON, Limits
 
 __all__ = ["Branch", "BranchResult", "branch"]
@@ -191,9 +193,7 @@ class Branch(CompiledSpec):
             ended = {-1: len(self._answers) - 1}.get(first, max(first, -2 - first))
             evaluated = rule_reports(self._rules, value, 0, ended + 1)
             answer = replace(answer, evaluated=evaluated)
-        if isinstance(answer.result, (dict, list)):
-            answer = replace(answer, result=_core.plain(answer.result))
-        return answer
+        return _own(answer)
 
     def decide_many(self, records: Records, *, threads: int | None = None) -> Batch[BranchResult]:
         """Decide each record, in order, as `decide` would.
@@ -211,10 +211,10 @@ class Branch(CompiledSpec):
         names = tuple(answer.outcome for answer in (*self._answers, self._miss))
         first = First(
             rules=self._rules,
-            outcomes=(*names, UNDETERMINED, ERROR),
+            outcomes=names,
             answers=(*self._answers, self._miss),
             undetermined=self._undecided,
-            fresh=_own if any(map(_is_mutable_answer, (*self._answers, self._miss))) else None,
+            fresh=_own,
         )
         return decide_first(first, records, threads)
 
@@ -235,6 +235,13 @@ def branch(
         SpecInvalid: With every problem found, before anything is evaluated.
     """
     return Branch(arms, otherwise=otherwise).decide(value, verbose=verbose)
+
+
+def _own(answer: BranchResult) -> BranchResult:
+    """Give an answer whose result the caller may change; the compiled arms stay as they are."""
+    if isinstance(answer.result, (dict, list)):
+        return replace(answer, result=_core.plain(answer.result))
+    return answer
 
 
 def _answer(arm: Mapping[str, JSON], index: int | None) -> BranchResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
@@ -13,84 +13,24 @@ from interlock._compiled import (
     plain_problems,
     refuse,
 )
-from interlock._wire import WireForm, draft_of
+from interlock._wire import draft_of
+from interlock.tools._batch import Batch, First, decide_each, decide_first
 from interlock.tools._fields import ABSENT, choice_problems, version_problems
 from interlock.tools._numbers import exact
 from interlock.tools._rows import row_problems
-from interlock.tools._rules import RuleReport, rule_reports, undecided
+from interlock.tools._rules import rule_reports, undecided
+from interlock.tools._table_result import TableResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from decimal import Decimal
 
+    from interlock._lines import Records
     from interlock.typing import JSON, Limits, Policy
 
 __all__ = ["DecisionTable", "TableResult", "decision_table"]
 
 _POLICIES = ("first", "unique", "priority", "collect")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableResult(WireForm):
-    """What a table says of a record.
-
-    Attributes:
-        ok: False when rows conflict or one is undecided; a plain miss is ok.
-        matched: Whether a row or `otherwise` answers.
-        policy: The table's hit policy.
-        version: The table's version; None when it has none.
-        matched_ids: The rows that hold, in declared order; under `first` the one that decided.
-        decided_by: The rows whose outputs are given; no part of the wire form.
-        outputs: The outputs; under `collect` a list of them, one a row; None when nothing answers.
-        fallback: Whether `otherwise` answers.
-        conflict: The rows that exclude each other, and why; else None.
-        table_hash: 16 hexadecimal digits that change with the policy or any row.
-        undetermined: The undecided row and why, when it could change the answer; else None.
-        evaluated: With `verbose`, how every row fared.
-    """
-
-    ok: bool
-    matched: bool
-    policy: Policy
-    version: str | None
-    matched_ids: tuple[str, ...]
-    outputs: JSON
-    fallback: bool
-    conflict: str | None
-    table_hash: str
-    decided_by: tuple[str, ...] = ()
-    undetermined: str | None = None
-    evaluated: tuple[RuleReport, ...] | None = None
-
-    @property
-    def outcome(self) -> str:
-        """A short label for counting."""
-        if self.undetermined is not None:
-            return "(undetermined)"
-        if self.conflict is not None:
-            return "(conflict)"
-        if self.fallback:
-            return "(otherwise)"
-        return " + ".join(self.decided_by) if self.matched else "(no match)"
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the wire form."""
-        wire: dict[str, JSON] = {
-            "ok": self.ok,
-            "matched": self.matched,
-            "policy": self.policy,
-            "version": self.version,
-            "matchedIds": list(self.matched_ids),
-            "outputs": _core.plain(self.outputs),
-            "fallback": self.fallback,
-            "conflict": self.conflict,
-            "tableHash": self.table_hash,
-        }
-        if self.undetermined is not None:
-            wire["undetermined"] = self.undetermined
-        if self.evaluated is not None:
-            wire["evaluated"] = [row.to_dict() for row in self.evaluated]
-        return wire
 
 
 _Draft = draft_of(TableResult)
@@ -246,9 +186,36 @@ class DecisionTable(CompiledSpec):
             answer = replace(answer, evaluated=evaluated)
         return answer
 
-    def decide_many(self, records: Iterable[object]) -> list[TableResult]:
-        """Decide each record, in order."""
-        return [self.decide(record) for record in records]
+    def decide_many(self, records: Records, *, threads: int | None = None) -> Batch[TableResult]:
+        """Decide each record, in order, as `decide` would.
+
+        Args:
+            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file,
+                which is read in blocks.
+            threads: How many threads read JSON Lines under the policy `first`, at least 1; 1 when
+                left out. All else is decided on the calling thread.
+
+        Raises:
+            ConfigError: For a number of threads that is none, or records of another type.
+            OSError: When the file cannot be read.
+        """
+        if self._miss.policy != "first":
+            return decide_each(self.decide, records, threads)
+        hits = tuple(
+            self._hit((name,), output)
+            for name, output in zip(self._names, self._outputs, strict=True)
+        )
+        first = First(
+            rules=self._rules,
+            outcomes=(*self._names, self._miss.outcome),
+            answers=(*hits, self._miss),
+            undetermined=self._undecided,
+            fresh=_own,
+        )
+        return decide_first(first, records, threads)
+
+    def _undecided(self, value: object, row: int) -> TableResult:
+        return self._open(value, row, ())
 
     def _first(self, value: object, first: int) -> TableResult:
         if first == -1:
@@ -331,6 +298,13 @@ class DecisionTable(CompiledSpec):
 
     def _open(self, value: object, row: int, ids: tuple[str, ...]) -> TableResult:
         return replace(self._refused(ids), undetermined=undecided(self._rules, value, row))
+
+
+def _own(answer: TableResult) -> TableResult:
+    """Give an answer whose outputs the caller may change; the compiled rows stay as they are."""
+    if isinstance(answer.outputs, (dict, list)):
+        return replace(answer, outputs=_core.plain(answer.outputs))
+    return answer
 
 
 def decision_table(

@@ -9,6 +9,7 @@ from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm
 from interlock.errors import SpecInvalid
+from interlock.tools._batch import Batch, decide_each
 from interlock.tools._fields import (
     ABSENT,
     choice_problems,
@@ -29,6 +30,7 @@ from interlock.tools._rules import RuleReport, open_reason, rule_reports
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from interlock._lines import Records
     from interlock.errors import Problem
     from interlock.typing import JSON, Limits, Strategy
 
@@ -225,14 +227,27 @@ class LeadAssign(CompiledSpec):
         return answer
 
     def assign_many(
-        self, records: Iterable[object], *, cursor: int | None = None
-    ) -> list[LeadResult]:
-        """Assign each record, in order; the cursor of one answer goes into the next."""
-        answers: list[LeadResult] = []
-        for record in records:
-            answers.append(self.assign(record, cursor=cursor))
-            cursor = answers[-1].next_cursor(cursor)
-        return answers
+        self, records: Records, *, cursor: int | None = None, threads: int | None = None
+    ) -> Batch[LeadResult]:
+        """Assign each record, in order; the cursor of one answer goes into the next.
+
+        Args:
+            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file.
+            cursor: The cursor for the first record.
+            threads: At least 1; taken for the sake of likeness: one answer waits for the other.
+
+        Raises:
+            ConfigError: For a number of threads that is none, or records of another type.
+            OSError: When the file cannot be read.
+        """
+
+        def ask(record: object) -> LeadResult:
+            nonlocal cursor
+            answer = self.assign(record, cursor=cursor)
+            cursor = answer.next_cursor(cursor)
+            return answer
+
+        return decide_each(ask, records, threads)
 
     def _judged(
         self, verdicts: Sequence[int], reports: Sequence[RuleReport], cursor: int

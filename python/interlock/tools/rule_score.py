@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self, cast
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm, draft_of
+from interlock.tools._batch import Batch, decide_each
 from interlock.tools._fields import spelled_catch_all, version_problems
 from interlock.tools._limits import RULES_LIMIT
 from interlock.tools._numbers import counted, exact, total, written
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from decimal import Decimal
 
+    from interlock._lines import Records
     from interlock.typing import JSON, Limits, Number
 
 __all__ = ["Contribution", "RuleReason", "RuleScore", "ScoreResult", "rule_score"]
@@ -277,9 +279,18 @@ class RuleScore(CompiledSpec):
         answer.__class__ = ScoreResult
         return cast("ScoreResult", answer)
 
-    def score_many(self, records: Iterable[object]) -> list[ScoreResult]:
-        """Score each record, in order."""
-        return [self.score(record) for record in records]
+    def score_many(self, records: Records, *, threads: int | None = None) -> Batch[ScoreResult]:
+        """Score each record, in order.
+
+        Args:
+            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file.
+            threads: At least 1; taken for the sake of likeness, all is scored on the calling one.
+
+        Raises:
+            ConfigError: For a number of threads that is none, or records of another type.
+            OSError: When the file cannot be read.
+        """
+        return decide_each(self.score, records, threads)
 
     def _clamped(self, raw: int | Decimal) -> int | Decimal:
         score = raw if self._least is None else max(raw, self._least)

@@ -9,6 +9,7 @@ from interlock import _core
 from interlock._compiled import CompiledSpec, beside, payload_problems, plain_problems, refuse
 from interlock._instant import read_instant
 from interlock.errors import ConfigError, InputInvalid, Problem, SpecInvalid
+from interlock.tools._batch import Batch, decide_each
 from interlock.tools._fields import version_problems
 from interlock.tools._limits import STEPS_LIMIT
 from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
@@ -25,6 +26,7 @@ from interlock.tools._steps import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from interlock._lines import Records
     from interlock.typing import JSON, Instant, Limits, SequenceState
 
 __all__ = ["SequenceRun", "input_problems", "sequence_run"]
@@ -157,15 +159,33 @@ class SequenceRun(CompiledSpec):
 
     def decide_many(
         self,
-        records: Iterable[object],
+        records: Records,
         *,
         now: Instant | None,
         completed: Iterable[str] = (),
         failed: Iterable[str] = (),
-    ) -> list[SequencePlan]:
-        """Plan for each record, in order, at one instant and with the same steps reported."""
+        threads: int | None = None,
+    ) -> Batch[SequencePlan]:
+        """Plan for each record, in order, at one instant and with the same steps reported.
+
+        Args:
+            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file.
+            now: As in `plan`.
+            completed: As in `plan`.
+            failed: As in `plan`.
+            threads: At least 1; taken for the sake of likeness, all is planned on the calling one.
+
+        Raises:
+            ConfigError: As `plan`; also for a number of threads that is none, or records of
+                another type.
+            OSError: When the file cannot be read.
+        """
         done, broken = tuple(completed), tuple(failed)
-        return [self.plan(record, now=now, completed=done, failed=broken) for record in records]
+
+        def ask(record: object) -> SequencePlan:
+            return self.plan(record, now=now, completed=done, failed=broken)
+
+        return decide_each(ask, records, threads)
 
     def _standing(self, index: int, known: dict[int, str], verdict: int, now: int) -> str:
         step = self._steps[index]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["LINE_LIMIT", "Piece", "is_text", "pieces"]
+__all__ = ["LINE_LIMIT", "Piece", "Records", "is_text", "pieces"]
+
+Records: TypeAlias = "Iterable[object] | bytes | bytearray | memoryview | PathLike[str]"
+"""Records from any iterable; or JSON Lines, as bytes or as the path of a file."""
 
 LINE_LIMIT = 256 << 20
 """Bytes of a line of a file; a longer one is a bad line."""

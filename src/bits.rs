@@ -25,6 +25,13 @@ impl Bits {
         }
     }
 
+    /// Adds the numbers of one word of 64, as far as there is room for them.
+    pub fn join(&mut self, at: usize, bits: u64) {
+        if let Some(word) = self.0.get_mut(at) {
+            *word |= bits;
+        }
+    }
+
     /// Whether a number is in it.
     pub fn contains(&self, number: usize) -> bool {
         self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)

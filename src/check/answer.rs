@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::prepare::Test;
+use super::prepare::{Bounds, Test};
 use crate::path::Resolved;
 use crate::pattern::TextFault;
 use crate::value::{Node, Number, Read, Scalar, Step, Value, View, equals, equals_seen};
@@ -89,9 +89,9 @@ impl Test {
             (Self::Contains(operand), Scalar::Text(text)) => {
                 operand.as_text().map(|part| memchr::memmem::find(text, part).is_some())
             }
-            (Self::Order(bounds, bound), Scalar::Int(_)) => Some(bounds.meets(scalar, bound)),
+            (Self::Order(bounds, bound), Scalar::Int(_)) => Some(meets(scalar, *bounds, bound)),
             (Self::Order(bounds, bound), Scalar::Float(float)) if float.is_finite() => {
-                Some(bounds.meets(scalar, bound))
+                Some(meets(scalar, *bounds, bound))
             }
             _ => None,
         }
@@ -132,6 +132,11 @@ impl Test {
             _ => Answer::Fail(Why::Kind("a string")),
         })
     }
+}
+
+/// Whether a scalar stands to a bound in an order that satisfies it.
+fn meets(scalar: Scalar<'_>, bounds: Bounds, bound: &Number) -> bool {
+    scalar.compare(bound).is_some_and(|order| bounds.admit(order))
 }
 
 fn held(holds: bool) -> Answer {

@@ -9,7 +9,7 @@ use crate::format::Format;
 use crate::limits::Limits;
 use crate::pattern::{self, FaultKind, Pattern};
 use crate::value::text::display;
-use crate::value::{Number, Scalar, Value};
+use crate::value::{Number, Value};
 
 /// What a check asks of a value, prepared: all that answering needs, in one place.
 #[derive(Clone, Debug)]
@@ -68,11 +68,6 @@ impl Bounds {
             Ordering::Equal => self.equal,
             Ordering::Greater => self.greater,
         }
-    }
-
-    /// Whether a scalar stands to a bound in an order that satisfies it.
-    pub(super) fn meets(self, scalar: Scalar<'_>, bound: &Number) -> bool {
-        scalar.compare(bound).is_some_and(|order| self.admit(order))
     }
 
     fn of(op: Op) -> Self {

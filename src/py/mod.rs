@@ -4,6 +4,7 @@
 mod batch;
 mod classify;
 mod classify_many;
+mod columns;
 mod document;
 mod errors;
 mod functions;
@@ -31,6 +32,8 @@ mod _core {
     #[pymodule_export]
     use super::classify_many::ErrorRows;
     #[pymodule_export]
+    use super::columns::Points;
+    #[pymodule_export]
     use super::document::Json;
     #[pymodule_export]
     use super::functions::{
@@ -44,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use super::plain::plain;
     #[pymodule_export]
-    use super::ruleset::{Points, RuleSet, compile_checks, compile_rules};
+    use super::ruleset::{RuleSet, compile_checks, compile_rules};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,18 +1,17 @@
 //! `RuleSet`: the engine as a Python object. The tools are built on it; it is not public itself.
 
-use pyo3::Borrowed;
-use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
+use super::columns::{Points, picked};
 use super::errors::{raised, to_python};
 use super::scalar::to_python_text;
 use super::with_node;
 use crate::error::{Code, Problem, did_you_mean};
 use crate::limits::Limits;
 use crate::preview::{REPORT, preview};
-use crate::ruleset::{self, CheckResult, Compiled, First, RuleReport, Shape, Standing, Verdict};
+use crate::ruleset::{self, CheckResult, Compiled, First, RuleReport, Shape, Verdict};
 
 /// N condition lists, compiled.
 #[pyclass(module = "interlock._core", frozen)]
@@ -223,37 +222,6 @@ fn number(first: First) -> PyResult<isize> {
         First::Miss => -1,
         First::Undetermined(rule) => -2 - isize::try_from(rule)?,
     })
-}
-
-fn picked<'py>(column: &Bound<'py, PyTuple>, standing: &Standing) -> PyResult<Bound<'py, PyTuple>> {
-    let entries: SmallVec<[Borrowed<'_, 'py, PyAny>; 64]> =
-        standing.held().map(|list| column.get_borrowed_item(list)).collect::<PyResult<_>>()?;
-    PyTuple::new(column.py(), entries)
-}
-
-/// A column of whole numbers.
-#[pyclass(module = "interlock._core", frozen)]
-#[derive(Debug)]
-pub(super) struct Points(Box<[i64]>);
-
-#[pymethods]
-impl Points {
-    /// Takes a number for each list; all of them together must fit into 64 bits.
-    #[new]
-    fn new(points: Vec<i64>) -> PyResult<Self> {
-        let whole = points.iter().try_fold(0_u64, |sum, each| sum.checked_add(each.unsigned_abs()));
-        match whole.map(i64::try_from) {
-            Some(Ok(_)) => Ok(Self(points.into())),
-            _ => Err(PyOverflowError::new_err("the sum does not fit into 64 bits")),
-        }
-    }
-}
-
-impl Points {
-    fn sum(&self, standing: &Standing) -> i64 {
-        let points = standing.held().filter_map(|list| self.0.get(list));
-        points.fold(0, |sum, each| sum.saturating_add(*each))
-    }
 }
 
 fn code(verdict: Verdict) -> i8 {

@@ -35,6 +35,11 @@ impl Standing {
         }
     }
 
+    /// Adds lists that hold: a word with a bit for each, at its place among such words.
+    pub(super) fn hold(&mut self, at: usize, lists: u64) {
+        self.held.join(at, lists);
+    }
+
     /// The positions of the lists that hold, in order.
     pub fn held(&self) -> Ones<'_> {
         self.held.iter()

@@ -193,6 +193,11 @@ impl Codes {
         found.map_or(self.last(), |at| self.null.saturating_add(3).saturating_add(code(at)))
     }
 
+    /// How many codes there are.
+    pub(super) fn count(&self) -> usize {
+        (self.last() as usize).saturating_add(1)
+    }
+
     /// The code of everything that no operand equals and no bound reaches.
     fn last(&self) -> u32 {
         self.null.saturating_add(3).saturating_add(code(self.texts.len()))

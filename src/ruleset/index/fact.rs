@@ -117,6 +117,14 @@ impl Probe {
         u32::try_from(position).ok().map(Wanted::Hit)
     }
 
+    /// How many codes its facts may have; `None` when they are no codes.
+    pub(super) fn codes(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Codes(codes) => Some(codes.count()),
+            _ => None,
+        }
+    }
+
     /// Finds out.
     pub(super) fn ask<N: Node>(&self, slot: &Slot<N>) -> Fact {
         let node = match slot {

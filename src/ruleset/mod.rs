@@ -17,6 +17,8 @@ pub use report::{CheckResult, RuleReport};
 pub use standing::Standing;
 pub use walk::{First, Verdict};
 
+use std::sync::Arc;
+
 use self::index::Index;
 use crate::check::{Check, Test};
 use crate::path::{Path, Segment};
@@ -60,7 +62,7 @@ struct Predicate {
 struct Member {
     check: Check,
     /// `None` when the path is malformed; the test is broken then.
-    path: Option<Path>,
+    path: Option<Arc<Path>>,
     predicate: usize,
 }
 

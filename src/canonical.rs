@@ -4,6 +4,7 @@
 //! departure: a whole number that is no double's text keeps all its digits, where the RFC would
 //! round it. Equal values have one form, whatever types they came in.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
@@ -97,7 +98,7 @@ fn write_value(out: &mut String, value: &Value) {
         }
         Value::Object(members) => {
             let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_by(|(left, _), (right, _)| code_units(left).cmp(code_units(right)));
+            sorted.sort_by(|(left, _), (right, _)| by_units(left, right));
             out.push('{');
             for (position, (name, member)) in sorted.into_iter().enumerate() {
                 if position > 0 {
@@ -112,10 +113,20 @@ fn write_value(out: &mut String, value: &Value) {
     }
 }
 
+/// The order of the code units; of bytes too as long as all are ASCII.
+fn by_units(left: &[u8], right: &[u8]) -> Ordering {
+    if left.is_ascii() && right.is_ascii() {
+        return left.cmp(right);
+    }
+    code_units(left).cmp(code_units(right))
+}
+
 fn write_string(out: &mut String, text: &[u8]) {
     out.push('"');
-    for point in code_points(text) {
-        escape(out, point);
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    match std::str::from_utf8(text) {
+        Ok(whole) if text.iter().all(plain) => out.push_str(whole),
+        _ => code_points(text).for_each(|point| escape(out, point)),
     }
     out.push('"');
 }

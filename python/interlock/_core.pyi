@@ -1,6 +1,6 @@
 """The engine: conditions, patterns, formats, canonical form. Not public but for `Json`, `Pattern`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias, final
 
 from interlock._patterns import PatternExplanation
@@ -12,6 +12,7 @@ __all__ = [
     "ErrorRows",
     "Json",
     "Pattern",
+    "Points",
     "RuleSet",
     "__version__",
     "canonical",
@@ -169,6 +170,13 @@ class Pattern:
     def __deepcopy__(self, _memo: object) -> Self: ...
 
 @final
+class Points:
+    """A column of whole numbers."""
+
+    def __new__(cls, points: Sequence[int]) -> Self:
+        """Take a number for each list; all of them together must fit into 64 bits."""
+
+@final
 class RuleSet:
     """N condition lists, compiled."""
 
@@ -178,9 +186,13 @@ class RuleSet:
     def all(self, value: object) -> list[int]:
         """What each list says: 1 holds, 0 does not, -1 undecided."""
 
-    def standing(self, value: object, *columns: tuple[object, ...]) -> tuple[Any, ...]:
+    def standing(self, value: object, *columns: tuple[object, ...] | Points) -> tuple[Any, ...]:
         """The positions of the lists that are undecided, in order; then of each column, which has an
-        entry for every list, the entries of those that hold."""
+        entry for every list, the entries of those that hold, and of `Points` their sum."""
+
+    def pick(self, value: object, column: tuple[object, ...]) -> Any:
+        """What a column has for the first list that holds: an entry for every list and a last one
+        for none. Where that is None or left out, and for an undecided list, the number of `first`."""
 
     def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
         """What one list says, as in `all`; `either` replaces its own match: one check is enough."""

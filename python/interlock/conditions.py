@@ -239,7 +239,10 @@ class Checks(CompiledSpec):
         Raises:
             Undetermined: When neither is true, with the first reason.
         """
-        verdict = self._rules.verdict(value, 0, _is_any(match))
+        rules = self._rules
+        verdict = (
+            rules.verdict(value) if match == "all" else rules.verdict(value, 0, _is_any(match))
+        )
         if verdict < 0:
             undecided = (r.reason for r in self.report(value).results if r.undetermined)
             raise Undetermined(next(undecided, "could not be decided"))

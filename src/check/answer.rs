@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::prepare::Test;
+use super::prepare::{Bounds, Test};
 use crate::path::Resolved;
 use crate::pattern::TextFault;
-use crate::value::{Node, Number, Read, Step, Value, View, equals, equals_scalar, equals_seen};
+use crate::value::{Node, Number, Read, Scalar, Step, Value, View, equals, equals_seen};
 
 /// The three-valued answer of one check.
 #[derive(Clone, Debug)]
@@ -62,21 +62,36 @@ impl Test {
         }
     }
 
-    /// Whether a scalar satisfies it, before any negation; `None` where there is more to it.
-    pub(crate) fn of_scalar(&self, view: &View<'_>) -> Option<bool> {
-        match (self, view) {
-            (Self::Equals(operand), view) => equals_scalar(view, operand),
-            (Self::OneOf(members), View::String(_) | View::Number(_)) => {
-                Some(members.iter().any(|member| equals_scalar(view, member) == Some(true)))
+    /// Whether a value satisfies it, before any negation, where that needs no more than a look at
+    /// it; `None` where there is more to it.
+    pub(crate) fn at_once<N: Node>(&self, node: &N) -> Option<bool> {
+        if let Some(scalar) = node.scalar() {
+            return self.of_scalar(scalar);
+        }
+        let view = node.view().ok()?;
+        match view.scalar() {
+            Some(scalar) => self.of_scalar(scalar),
+            None if matches!(view, View::Opaque(_)) => None,
+            None => matches!(self, Self::Exists).then_some(true),
+        }
+    }
+
+    /// As [`Self::at_once`], for a scalar.
+    fn of_scalar(&self, scalar: Scalar<'_>) -> Option<bool> {
+        match (self, scalar) {
+            (Self::Exists, _) => Some(true),
+            (Self::Equals(operand), _) => Some(scalar.equals(operand)),
+            (Self::OneOf(members), _) => Some(members.iter().any(|member| scalar.equals(member))),
+            (Self::Type(bits), _) => Some(bits & scalar_bits(scalar) != 0),
+            (Self::Matches(pattern), Scalar::Text(text)) => pattern.test(text).ok(),
+            (Self::StartsWith(head), Scalar::Text(text)) => Some(text.starts_with(head)),
+            (Self::EndsWith(tail), Scalar::Text(text)) => Some(text.ends_with(tail)),
+            (Self::Contains(operand), Scalar::Text(text)) => {
+                operand.as_text().map(|part| memchr::memmem::find(text, part).is_some())
             }
-            (Self::Matches(pattern), View::String(text)) => pattern.test(text.as_bytes()).ok(),
-            (Self::StartsWith(head), View::String(text)) => Some(text.as_bytes().starts_with(head)),
-            (Self::EndsWith(tail), View::String(text)) => Some(text.as_bytes().ends_with(tail)),
-            (Self::Order(bounds, bound), View::Number(number)) if number.is_finite() => {
-                Some(number.compare(bound).is_some_and(|order| bounds.admit(order)))
-            }
-            (Self::Type(bits), View::Boolean(_) | View::Number(_) | View::String(_)) => {
-                Some(bits & type_bits(view) != 0)
+            (Self::Order(bounds, bound), Scalar::Int(_)) => Some(meets(scalar, *bounds, bound)),
+            (Self::Order(bounds, bound), Scalar::Float(float)) if float.is_finite() => {
+                Some(meets(scalar, *bounds, bound))
             }
             _ => None,
         }
@@ -85,7 +100,7 @@ impl Test {
     fn of_value<N: Node>(&self, negated: bool, node: &N) -> Read<Answer> {
         let signed = |holds: bool| held(holds != negated);
         let view = node.view()?;
-        if let Some(holds) = self.of_scalar(&view) {
+        if let Some(holds) = view.scalar().and_then(|scalar| self.of_scalar(scalar)) {
             return Ok(signed(holds));
         }
         Ok(match (self, &view) {
@@ -110,10 +125,18 @@ impl Test {
             // Whatever the pattern, it is not found in something that is no string.
             (Self::Undetermined { of_text: false, .. }, _)
             | (Self::Undetermined { .. }, View::String(_)) => Answer::Undetermined(Why::Prepared),
+            (Self::Order(bounds, bound), View::Number(number)) if number.is_finite() => {
+                held(number.compare(bound).is_some_and(|order| bounds.admit(order)))
+            }
             (Self::Order(..), _) => Answer::Fail(Why::Kind("a finite number")),
             _ => Answer::Fail(Why::Kind("a string")),
         })
     }
+}
+
+/// Whether a scalar stands to a bound in an order that satisfies it.
+fn meets(scalar: Scalar<'_>, bounds: Bounds, bound: &Number) -> bool {
+    scalar.compare(bound).is_some_and(|order| bounds.admit(order))
 }
 
 fn held(holds: bool) -> Answer {
@@ -165,14 +188,25 @@ fn length_order(length: usize, bound: &Number) -> Option<Ordering> {
 
 /// Bits by position in [`super::TYPE_NAMES`]; an integer is a number too.
 fn type_bits(view: &View<'_>) -> u8 {
-    match view {
-        View::Null => 1,
-        View::Boolean(_) => 1 << 1,
-        View::Number(number) if number.is_integer() => (1 << 2) | (1 << 3),
-        View::Number(_) => 1 << 3,
-        View::String(_) => 1 << 4,
-        View::Array => 1 << 5,
-        View::Object => 1 << 6,
-        View::Opaque(_) => 0,
+    match (view.scalar(), view) {
+        (Some(scalar), _) => scalar_bits(scalar),
+        (None, View::Number(number)) => number_bits(number.is_integer()),
+        (None, View::Array) => 1 << 5,
+        (None, View::Object) => 1 << 6,
+        _ => 0,
     }
+}
+
+fn scalar_bits(scalar: Scalar<'_>) -> u8 {
+    match scalar {
+        Scalar::Null => 1,
+        Scalar::Boolean(_) => 1 << 1,
+        Scalar::Int(_) => number_bits(true),
+        Scalar::Float(float) => number_bits(Number::Float(float).is_integer()),
+        Scalar::Text(_) => 1 << 4,
+    }
+}
+
+fn number_bits(is_integer: bool) -> u8 {
+    if is_integer { (1 << 2) | (1 << 3) } else { 1 << 3 }
 }

@@ -4,6 +4,7 @@
 mod batch;
 mod classify;
 mod classify_many;
+mod columns;
 mod document;
 mod errors;
 mod functions;
@@ -12,6 +13,7 @@ mod kind;
 mod node;
 mod pattern;
 mod plain;
+mod quick;
 mod ruleset;
 mod scalar;
 
@@ -29,6 +31,8 @@ mod _core {
     use super::classify::{Classifier, error_names, error_packs};
     #[pymodule_export]
     use super::classify_many::ErrorRows;
+    #[pymodule_export]
+    use super::columns::Points;
     #[pymodule_export]
     use super::document::Json;
     #[pymodule_export]

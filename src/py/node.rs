@@ -4,12 +4,12 @@ use std::cell::RefCell;
 
 use pyo3::exceptions::{PyException, PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyIterator, PyString, PyTuple};
 
 use super::kind::Kind;
 use super::scalar::{decimal_number, int_number, text_of, to_python_text, type_name};
 use crate::value::text::{code_units, push_code_point};
-use crate::value::{MemberName, Node, Number, Read, Step, Text, Unreadable, View};
+use crate::value::{MemberName, Node, Number, Read, Scalar, Step, Text, Unreadable, View};
 
 /// What one walk needs beside the object: prepared keys, and what must be raised afterwards.
 pub(super) struct Context<'k> {
@@ -160,15 +160,13 @@ impl<'py, 'c> PyNode<'py, 'c> {
     }
 
     fn members_of(&self, limit: usize) -> PyResult<Vec<(MemberName, Self)>> {
-        let py = self.object.py();
         let mut members = Vec::new();
         match Kind::of(&self.object)? {
-            // The method of `dict` itself: a subclass may show something else than it holds.
+            // The items of `dict` itself: a subclass may show something else than it holds.
             Kind::Dict(dict) => {
-                let items = py.get_type::<PyDict>().call_method1("items", (dict,))?;
-                for pair in items.try_iter()?.take(limit) {
-                    let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = pair?.extract()?;
-                    members.push((member_name(&key)?, self.next(value)));
+                for pair in dict.items().iter().take(limit) {
+                    let pair = pair.cast_into::<PyTuple>()?;
+                    members.push((member_name(&pair.get_item(0)?)?, self.next(pair.get_item(1)?)));
                 }
             }
             Kind::Fields(fields) => {
@@ -208,13 +206,24 @@ impl<'py, 'c> PyNode<'py, 'c> {
 
 impl Node for PyNode<'_, '_> {
     fn view(&self) -> Read<View<'_>> {
-        // PERF: most values are well-formed text.
-        if let Ok(text) = self.object.cast_exact::<PyString>()
-            && let Ok(text) = text.to_str()
-        {
-            return Ok(View::String(Text::borrowed(text)));
-        }
         self.read(self.view_of())
+    }
+
+    fn scalar(&self) -> Option<Scalar<'_>> {
+        let object = &self.object;
+        if let Ok(text) = object.cast_exact::<PyString>() {
+            return Some(Scalar::Text(text.to_str().ok()?.as_bytes()));
+        }
+        if let Ok(int) = object.cast_exact::<PyInt>() {
+            return int.extract().ok().map(Scalar::Int);
+        }
+        if let Ok(float) = object.cast_exact::<PyFloat>() {
+            return Some(Scalar::Float(float.value()));
+        }
+        if object.is_none() {
+            return Some(Scalar::Null);
+        }
+        object.cast_exact::<PyBool>().ok().map(|boolean| Scalar::Boolean(boolean.is_true()))
     }
 
     fn child(&self, step: &Step<'_>) -> Read<Option<Self>> {

@@ -5,6 +5,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::errors::raised;
 use super::node::{Context, PyNode};
+use super::quick::Quick;
 use super::scalar::to_python_text;
 use crate::error::{Code, Problem};
 use crate::limits::Limits;
@@ -24,6 +25,10 @@ pub(super) fn plain<'py>(
     let depth = Limits::DEEPEST;
     if let Ok(json) = value.cast::<super::document::Json>() {
         return json_to_python(value.py(), json.get().root());
+    }
+    // PERF: data of plain types is copied in one go.
+    if let Some(copied) = (Quick { left: Limits::NODES, finite }).copy(value, depth)? {
+        return Ok(copied);
     }
     let context = Context::new(&[]);
     let node = PyNode::new(value.clone(), &context);

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
+use super::columns::{Points, picked};
 use super::errors::{raised, to_python};
 use super::scalar::to_python_text;
 use super::with_node;
@@ -111,12 +112,7 @@ impl RuleSet {
 impl RuleSet {
     /// The position of the first list that holds; -1 for none; -2 - n when list n is undecided.
     fn first(&self, value: &Bound<'_, PyAny>) -> PyResult<isize> {
-        let first = with_node!(value, &self.keys, |node| self.set.first(&node));
-        Ok(match first {
-            First::Hit(rule) => isize::try_from(rule)?,
-            First::Miss => -1,
-            First::Undetermined(rule) => -2 - isize::try_from(rule)?,
-        })
+        number(with_node!(value, &self.keys, |node| self.set.first(&node)))
     }
 
     /// What each list says: 1 holds, 0 does not, -1 undecided.
@@ -126,7 +122,7 @@ impl RuleSet {
     }
 
     /// The positions of the lists that are undecided, in order; then of each column, which has an
-    /// entry for every list, the entries of those that hold.
+    /// entry for every list, the entries of those that hold, and of `Points` their sum.
     #[pyo3(signature = (value, *columns))]
     fn standing<'py>(
         &self,
@@ -135,20 +131,37 @@ impl RuleSet {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let py = value.py();
         let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
-        let of = |wanted: Verdict| -> SmallVec<[u32; 32]> {
-            let those = standing.iter().filter(|(_, verdict)| *verdict == wanted);
-            those.map(|(rule, _)| *rule).collect()
-        };
-        let held = of(Verdict::Pass);
-        let mut parts: SmallVec<[Bound<'py, PyTuple>; 4]> = SmallVec::new();
-        parts.push(PyTuple::new(py, of(Verdict::Undetermined))?);
+        let mut parts: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
+        parts.push(PyTuple::new(py, standing.open())?.into_any());
         for column in columns {
-            let column = column.cast::<PyTuple>()?;
-            let picked = held.iter().map(|rule| column.get_item(*rule as usize));
-            let picked: SmallVec<[Bound<'py, PyAny>; 32]> = picked.collect::<PyResult<_>>()?;
-            parts.push(PyTuple::new(py, picked)?);
+            parts.push(match column.cast_exact::<Points>() {
+                Ok(points) => points.get().sum(&standing).into_pyobject(py)?.into_any(),
+                Err(_) => picked(column.cast::<PyTuple>()?, &standing)?.into_any(),
+            });
         }
         PyTuple::new(py, parts)
+    }
+
+    /// What a column has for the first list that holds: an entry for every list and a last one for
+    /// none. Where that is None or left out, and for an undecided list, the number of `first`.
+    fn pick<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        column: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let first = with_node!(value, &self.keys, |node| self.set.first(&node));
+        let place = match first {
+            First::Hit(rule) => rule,
+            First::Miss => self.set.len(),
+            First::Undetermined(_) => usize::MAX,
+        };
+        if place < column.len() {
+            let entry = column.get_borrowed_item(place)?;
+            if !entry.is_none() {
+                return Ok(entry.to_owned());
+            }
+        }
+        Ok(number(first)?.into_pyobject(value.py())?.into_any())
     }
 
     /// What one list says, as in `all`; `either` replaces its own match: one check is
@@ -201,6 +214,14 @@ impl RuleSet {
     fn __len__(&self) -> usize {
         self.set.len()
     }
+}
+
+fn number(first: First) -> PyResult<isize> {
+    Ok(match first {
+        First::Hit(rule) => isize::try_from(rule)?,
+        First::Miss => -1,
+        First::Undetermined(rule) => -2 - isize::try_from(rule)?,
+    })
 }
 
 fn code(verdict: Verdict) -> i8 {

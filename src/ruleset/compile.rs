@@ -1,6 +1,7 @@
 //! From condition lists to places, predicates and rules.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::index::Index;
 use super::read::{Reader, RuleSource, Shape};
@@ -9,7 +10,7 @@ use crate::canonical;
 use crate::check::{Check, Op, Test};
 use crate::error::{Code, Problem};
 use crate::limits::Limits;
-use crate::path::{Path, Segment};
+use crate::path::{Path, PathFault, Segment};
 use crate::preview::{REPORT, quote};
 use crate::value::Node;
 
@@ -61,6 +62,7 @@ struct Builder {
     limits: Limits,
     set: RuleSet,
     faults: Vec<Problem>,
+    paths: BTreeMap<Box<[u8]>, (Arc<Path>, usize)>,
     places: BTreeMap<(usize, Segment), usize>,
     predicates: BTreeMap<PredicateKey, usize>,
 }
@@ -76,20 +78,21 @@ impl Builder {
             rules: Vec::new(),
             index: None,
         };
-        let (places, predicates) = (BTreeMap::new(), BTreeMap::new());
-        Self { limits, set, faults: Vec::new(), places, predicates }
+        let (paths, places, predicates) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { limits, set, faults: Vec::new(), paths, places, predicates }
     }
 
     fn rule(&mut self, source: RuleSource) {
         let start = self.set.checks.len();
         for (position, check) in source.checks {
-            self.check(check, &format!("{}[{position}]", source.field));
+            self.check(check, || format!("{}[{position}]", source.field));
         }
         let end = self.set.checks.len();
         self.set.rules.push(Rule { name: source.name, any: source.any, start, end });
     }
 
-    fn check(&mut self, check: Check, field: &str) {
+    /// Adds a check; `field` says where it stands.
+    fn check(&mut self, check: Check, field: impl Fn() -> String) {
         let (test, fault) = Test::prepare(&check, &self.limits);
         if let Test::Matches(pattern) = &test {
             // What is left for the patterns that follow; a pattern at a time is bounded by it too.
@@ -98,7 +101,7 @@ impl Builder {
             self.limits.pattern_bytes = self.limits.pattern_bytes.min(self.limits.patterns_bytes);
             self.faults.extend(pattern.hints().iter().map(|hint| {
                 let message = format!("{} (at character {})", hint.text, hint.start);
-                let place = format!("{field}.expected");
+                let place = format!("{}.expected", field());
                 Problem::new(Code::PatternHint, place, check.expected_preview(REPORT), message)
             }));
         }
@@ -107,25 +110,35 @@ impl Builder {
                 "flags" => check.flags.as_deref().map(|flags| quote(flags, REPORT)),
                 _ => check.expected_preview(REPORT),
             };
-            let place = format!("{field}.{}", fault.field);
+            let place = format!("{}.{}", field(), fault.field);
             self.faults.push(Problem::new(fault.code, place, value, fault.message));
         }
-        match Path::parse(&check.path, &self.limits) {
-            Ok(path) => {
-                let place = self.place(&path);
+        match self.path(&check.path) {
+            Ok((path, place)) => {
                 let predicate = self.predicate(place, &check, test);
                 self.set.checks.push(Member { check, path: Some(path), predicate });
             }
             Err(fault) => {
                 let value = quote(&check.path, REPORT);
                 let reason = format!("malformed path {value}: {}", fault.message);
-                let place = format!("{field}.path");
+                let place = format!("{}.path", field());
                 let problem = Problem::new(Code::PathMalformed, place, Some(value), fault.message);
                 self.faults.push(problem);
                 let predicate = self.add(0, false, Test::Broken(reason.into()));
                 self.set.checks.push(Member { check, path: None, predicate });
             }
         }
+    }
+
+    /// A path and its place; most checks ask about a path that was read before.
+    fn path(&mut self, source: &[u8]) -> Result<(Arc<Path>, usize), PathFault> {
+        if let Some(known) = self.paths.get(source) {
+            return Ok(known.clone());
+        }
+        let path = Arc::new(Path::parse(source, &self.limits)?);
+        let place = self.place(&path);
+        self.paths.insert(source.into(), (Arc::clone(&path), place));
+        Ok((path, place))
     }
 
     fn place(&mut self, path: &Path) -> usize {

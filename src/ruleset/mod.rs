@@ -8,12 +8,16 @@ mod compile;
 mod index;
 mod read;
 mod report;
+mod standing;
 mod walk;
 
 pub use compile::Compiled;
 pub use read::Shape;
 pub use report::{CheckResult, RuleReport};
+pub use standing::Standing;
 pub use walk::{First, Verdict};
+
+use std::sync::Arc;
 
 use self::index::Index;
 use crate::check::{Check, Test};
@@ -58,7 +62,7 @@ struct Predicate {
 struct Member {
     check: Check,
     /// `None` when the path is malformed; the test is broken then.
-    path: Option<Path>,
+    path: Option<Arc<Path>>,
     predicate: usize,
 }
 

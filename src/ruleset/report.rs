@@ -90,7 +90,7 @@ impl RuleSet {
             undetermined: matches!(answer, Answer::Undetermined(_)),
             actual,
             expected: check.expected_preview(REPORT),
-            reason: reason(check, &predicate.test, member.path.as_ref(), resolved, &answer),
+            reason: reason(check, &predicate.test, member.path.as_deref(), resolved, &answer),
         })
     }
 }

@@ -1,9 +1,12 @@
 //! The plain walk over rules: `first` and `all`, with what was found out kept for the record.
 
+use smallvec::{Array, SmallVec};
+
+use super::standing::Standing;
 use super::{Predicate, Rule, RuleSet};
 use crate::check::{Answer, Why};
 use crate::path::Resolved;
-use crate::value::{Node, View};
+use crate::value::{Node, Step, View};
 
 /// What a condition list says of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +73,8 @@ impl RuleSet {
         }
     }
 
-    /// The lists that do not fail, in order: those that hold and those that are undecided.
-    pub fn standing<N: Node>(&self, record: &N) -> Vec<(u32, Verdict)> {
+    /// The lists that do not fail: those that hold and those that are undecided.
+    pub fn standing<N: Node>(&self, record: &N) -> Standing {
         match &self.index {
             Some(index) => index.standing(self, record),
             None => self.walk_standing(record),
@@ -80,13 +83,8 @@ impl RuleSet {
 
     /// What every list says, in order.
     pub fn all<N: Node>(&self, record: &N) -> Vec<Verdict> {
-        let mut verdicts = vec![Verdict::Fail; self.rules.len()];
-        for (rule, verdict) in self.standing(record) {
-            if let Some(slot) = verdicts.get_mut(rule as usize) {
-                *slot = verdict;
-            }
-        }
-        verdicts
+        let standing = self.standing(record);
+        (0..self.rules.len()).map(|rule| standing.verdict(rule)).collect()
     }
 
     /// As [`Self::first`], over one list after the other; later ones are not evaluated.
@@ -104,11 +102,14 @@ impl RuleSet {
     }
 
     /// As [`Self::standing`], over one list after the other.
-    pub(super) fn walk_standing<N: Node>(&self, record: &N) -> Vec<(u32, Verdict)> {
+    pub(super) fn walk_standing<N: Node>(&self, record: &N) -> Standing {
+        let mut standing = Standing::of(self.rules.len());
         Run::over(self, record, |run| {
-            let said = self.rules.iter().map(|rule| run.rule(rule, rule.any));
-            (0..).zip(said).filter(|(_, verdict)| *verdict != Verdict::Fail).collect()
-        })
+            for (position, rule) in self.rules.iter().enumerate() {
+                standing.add(position, run.rule(rule, rule.any));
+            }
+        });
+        standing
     }
 
     /// What one list says, under its own or another match.
@@ -125,18 +126,13 @@ pub(super) fn scratch<T, const FEW: usize, R>(
     count: usize,
     blank: impl Fn() -> T,
     work: impl FnOnce(&mut [T]) -> R,
-) -> R {
-    let mut many: Vec<T>;
-    // PERF: made where it stays; it is too large to be moved for each record.
-    let mut few: [T; FEW];
-    let room = if count <= FEW {
-        few = std::array::from_fn(|_| blank());
-        few.get_mut(..count).unwrap_or_default()
-    } else {
-        many = std::iter::repeat_with(blank).take(count).collect();
-        &mut many
-    };
-    work(room)
+) -> R
+where
+    [T; FEW]: Array<Item = T>,
+{
+    let mut room: SmallVec<[T; FEW]> = SmallVec::new();
+    room.extend(std::iter::repeat_with(blank).take(count));
+    work(&mut room)
 }
 
 impl<'s, N: Node> Run<'s, '_, N> {
@@ -180,8 +176,7 @@ impl<'s, N: Node> Run<'s, '_, N> {
     fn verdict(&mut self, predicate: &Predicate) -> Verdict {
         // PERF: most answers need no more than the value; no reason is prepared for them.
         if let Slot::Known(Resolved::Found(node)) = self.slot(predicate.place)
-            && let Ok(view) = node.view()
-            && let Some(holds) = predicate.test.of_scalar(&view)
+            && let Some(holds) = predicate.test.at_once(node)
         {
             return if holds == predicate.negated { Verdict::Fail } else { Verdict::Pass };
         }
@@ -197,42 +192,48 @@ impl<'s, N: Node> Run<'s, '_, N> {
         }
     }
 
-    /// What is at a place, found out now if it was not before. Recursion is as deep as the path.
+    /// What is at a place, found out now if it was not before.
     pub(super) fn slot(&mut self, place: usize) -> &Slot<N> {
         if let Some(Slot::Unknown) = self.slots.get(place) {
-            let found = self.step(place);
-            if let Some(slot) = self.slots.get_mut(place) {
-                *slot = found;
-            }
+            self.find(place);
         }
         self.slots.get(place).unwrap_or(&Slot::Unknown)
     }
 
-    fn step(&mut self, place: usize) -> Slot<N> {
+    /// Recursion is as deep as the path: a parent comes before its children.
+    fn find(&mut self, place: usize) {
         let set = self.set;
-        let Some(entry) = set.places.get(place) else {
-            return Slot::Unknown;
-        };
-        let Some(segment) = &entry.segment else {
-            return Slot::Unknown;
-        };
-        // A parent comes before its children.
-        if entry.parent >= place {
-            return Slot::Unknown;
+        let Some(entry) = set.places.get(place) else { return };
+        let Some(segment) = &entry.segment else { return };
+        if entry.parent < place
+            && let Some(Slot::Unknown) = self.slots.get(entry.parent)
+        {
+            self.find(entry.parent);
         }
-        match self.slot(entry.parent) {
-            Slot::Known(Resolved::Found(node)) => match node.child(&segment.step(Some(place))) {
-                Ok(Some(child)) => Slot::Known(Resolved::Found(child)),
-                Ok(None) => Slot::Known(match node.view() {
-                    Ok(View::Opaque(kind)) => Resolved::Barred(Box::new((entry.depth, kind))),
-                    _ => Resolved::Missing(entry.depth),
+        if let Some((before, after)) = self.slots.split_at_mut_checked(place)
+            && let (Some(parent), Some(slot)) = (before.get(entry.parent), after.first_mut())
+        {
+            *slot = parent.step(&segment.step(Some(place)), entry.depth);
+        }
+    }
+}
+
+impl<N: Node> Slot<N> {
+    /// What is one step from here.
+    fn step(&self, step: &Step<'_>, depth: usize) -> Self {
+        match self {
+            Self::Known(Resolved::Found(node)) => match node.child(step) {
+                Ok(Some(child)) => Self::Known(Resolved::Found(child)),
+                Ok(None) => Self::Known(match node.view() {
+                    Ok(View::Opaque(kind)) => Resolved::Barred(Box::new((depth, kind))),
+                    _ => Resolved::Missing(depth),
                 }),
-                Err(fault) => Slot::Unreadable(fault.reason.into()),
+                Err(fault) => Self::Unreadable(fault.reason.into()),
             },
-            Slot::Known(Resolved::Missing(at)) => Slot::Known(Resolved::Missing(*at)),
-            Slot::Known(Resolved::Barred(barred)) => Slot::Known(Resolved::Barred(barred.clone())),
-            Slot::Unreadable(reason) => Slot::Unreadable(reason.clone()),
-            Slot::Unknown => Slot::Unknown,
+            Self::Known(Resolved::Missing(at)) => Self::Known(Resolved::Missing(*at)),
+            Self::Known(Resolved::Barred(barred)) => Self::Known(Resolved::Barred(barred.clone())),
+            Self::Unreadable(reason) => Self::Unreadable(reason.clone()),
+            Self::Unknown => Self::Unknown,
         }
     }
 }

@@ -19,10 +19,11 @@ pub fn equals<N: Node>(node: &N, operand: &Value) -> Read<bool> {
 /// # Errors
 /// As [`equals`].
 pub fn equals_seen<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<bool> {
-    if let Some(equal) = equals_scalar(view, operand) {
-        return Ok(equal);
+    if let Some(scalar) = view.scalar() {
+        return Ok(scalar.equals(operand));
     }
     Ok(match (view, operand) {
+        (View::Number(left), Value::Number(right)) => left.equals(right),
         (View::Array, Value::Array(items)) => {
             if node.length()? != items.len() {
                 return Ok(false);
@@ -51,18 +52,6 @@ pub fn equals_seen<N: Node>(node: &N, view: &View<'_>, operand: &Value) -> Read<
             true
         }
         (View::Opaque(kind), _) => return Err(Unreadable::foreign(kind)),
-        _ => false,
-    })
-}
-
-/// Whether a scalar equals an operand; `None` for what is none.
-pub fn equals_scalar(view: &View<'_>, operand: &Value) -> Option<bool> {
-    Some(match (view, operand) {
-        (View::String(left), Value::String(right)) => left.as_bytes() == &**right,
-        (View::Number(left), Value::Number(right)) => left.equals(right),
-        (View::Boolean(left), Value::Boolean(right)) => left == right,
-        (View::Null, Value::Null) => true,
-        (View::Array | View::Object | View::Opaque(_), _) => return None,
         _ => false,
     })
 }

@@ -7,11 +7,13 @@ mod equal;
 pub mod json;
 pub mod number;
 pub mod owned;
+mod scalar;
 pub mod text;
 
-pub use equal::{equals, equals_scalar, equals_seen};
+pub use equal::{equals, equals_seen};
 pub use number::Number;
 pub use owned::Value;
+pub use scalar::Scalar;
 pub use text::Text;
 
 /// The answer of a read. Most back ends cannot fail; a foreign object may raise.
@@ -108,6 +110,11 @@ pub trait Node: Clone {
     /// # Errors
     /// [`Unreadable`] when a foreign object raises.
     fn view(&self) -> Read<View<'_>>;
+
+    /// The value when it is a scalar that this back end can tell in less time than a view.
+    fn scalar(&self) -> Option<Scalar<'_>> {
+        None
+    }
 
     /// The member or item that a step leads to; `None` when there is none.
     ///

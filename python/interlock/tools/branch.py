@@ -105,15 +105,16 @@ class Branch(CompiledSpec):
         'big'
     """
 
-    __slots__ = ("_answers", "_copied", "_miss")
+    __slots__ = ("_answers", "_miss", "_shared")
 
     tool = "Branch"
     spec_fields = ("arms", "otherwise")
 
     _answers: tuple[BranchResult, ...]
-    _copied: frozenset[int]
-    """Arms whose result can be changed by whoever gets it, so that each gets its own."""
     _miss: BranchResult
+    _shared: tuple[BranchResult | None, ...]
+    """The answers of all arms and of a miss; None where the result can be changed by whoever gets
+    it, so that each gets its own."""
 
     def __init__(
         self,
@@ -138,11 +139,13 @@ class Branch(CompiledSpec):
             spec["otherwise"] = fallback
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("_answers", tuple(_answer(arm, index) for index, arm in enumerate(entries)))
-        self._set("_copied", frozenset(i for i, arm in enumerate(entries) if _is_mutable(arm)))
         self._set(
             "_miss",
             _answer(fallback, None) if fallback else BranchResult(matched=False),
         )
+        answers = (*self._answers, self._miss)
+        shared = (None if isinstance(a.result, (dict, list)) else a for a in answers)
+        self._set("_shared", tuple(shared))
 
     @classmethod
     def _from_fields(
@@ -170,11 +173,16 @@ class Branch(CompiledSpec):
             value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
             verbose: Whether the result says how each arm fared, up to the winner.
         """
-        first = self._rules.first(value)
+        answer: BranchResult = self._rules.pick(value, () if verbose else self._shared)
+        # PERF: nothing more is called where an answer can be given again.
+        if answer.__class__ is BranchResult:
+            return answer
+        return self._answered(value, cast("int", answer), verbose=verbose)
+
+    def _answered(self, value: object, first: int, *, verbose: bool) -> BranchResult:
+        """Answer by the arm that ended the search, as `RuleSet.first` gives it."""
         if first >= 0:
             answer = self._answers[first]
-            if not verbose and first not in self._copied:
-                return answer
         elif first == -1:
             answer = self._miss
         else:
@@ -234,10 +242,6 @@ def _own(answer: BranchResult) -> BranchResult:
     if isinstance(answer.result, (dict, list)):
         return replace(answer, result=_core.plain(answer.result))
     return answer
-
-
-def _is_mutable(arm: Mapping[str, JSON]) -> bool:
-    return isinstance(arm.get("result"), (dict, list))
 
 
 def _answer(arm: Mapping[str, JSON], index: int | None) -> BranchResult:

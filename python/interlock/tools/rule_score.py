@@ -12,7 +12,7 @@ from interlock.tools._batch import Batch, decide_each
 from interlock.tools._fields import spelled_catch_all, version_problems
 from interlock.tools._limits import RULES_LIMIT
 from interlock.tools._numbers import counted, exact, total, written
-from interlock.tools._points import range_problems, read_bands, rule_problems
+from interlock.tools._points import range_problems, read_bands, rule_problems, whole_points
 from interlock.tools._rules import RuleReport, rule_reports
 
 if TYPE_CHECKING:
@@ -174,8 +174,9 @@ class RuleScore(CompiledSpec):
 
     _version: str | None
     _contributions: tuple[Contribution, ...]
-    _points: tuple[int | Decimal, ...]
+    _points: tuple[int | Decimal, ...] | _core.Points
     _all_whole: bool
+    """Whether the core adds the points up."""
     _bands: tuple[_Band, ...]
     """The highest first."""
     _unbounded: bool
@@ -216,8 +217,10 @@ class RuleScore(CompiledSpec):
         self._freeze(cast("_core.RuleSet", compiled), spec, limits, faults)
         self._set("_version", version)
         self._set("_contributions", tuple(map(_contribution, entries)))
-        self._set("_points", tuple(counted(exact(rule["points"])) for rule in entries))
-        self._set("_all_whole", all(isinstance(points, int) for points in self._points))
+        points = tuple(counted(exact(rule["points"])) for rule in entries)
+        column = whole_points(points)
+        self._set("_points", points if column is None else column)
+        self._set("_all_whole", column is not None)
         named = [_Band(cast("str", band["name"]), counted(exact(band["min"]))) for band in levels]
         # Of equal ones the first stays first.
         self._set("_bands", tuple(sorted(named, key=lambda band: band.least, reverse=True)))
@@ -260,7 +263,7 @@ class RuleScore(CompiledSpec):
         if undecided:
             answer.score = answer.raw_score = answer.band = None
         else:
-            raw = sum(points) if self._all_whole else total(points)
+            raw = points if self._all_whole else total(points)
             score = raw if self._unbounded else self._clamped(raw)
             answer.raw_score = raw if type(raw) is int else written(raw)
             answer.score = answer.raw_score if score is raw else written(score)

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::table::{Table, text_hash};
 use crate::check::{Bounds, Test};
-use crate::value::{Number, Value, View};
+use crate::value::{Number, Scalar, Value, View};
 
 /// The codes of a place. Numbers come first, in order: with `n` of them, code `2i + 1` is the
 /// number at `i` and `2i` is everything between it and the one before, so that a bound is a range
@@ -108,16 +108,24 @@ impl Codes {
         }
     }
 
-    /// The code of a value; `None` for what codes do not tell: a number that is not finite.
-    pub(super) fn of(&self, view: &View<'_>) -> Option<u32> {
-        Some(match view {
-            View::Number(number) if number.is_finite() => self.of_number(number),
-            View::Number(_) => return None,
-            View::String(text) => self.of_text(text.as_bytes()),
-            View::Null => self.null,
-            View::Boolean(boolean) => self.of_boolean(*boolean),
-            View::Array | View::Object | View::Opaque(_) => self.last(),
+    /// The code of a scalar; `None` for what codes do not tell: a number that is not finite.
+    pub(super) fn of(&self, scalar: Scalar<'_>) -> Option<u32> {
+        Some(match scalar {
+            Scalar::Int(int) => self.of_number(&Number::Int(int)),
+            Scalar::Float(float) if float.is_finite() => self.of_number(&Number::Float(float)),
+            Scalar::Float(_) => return None,
+            Scalar::Text(text) => self.of_text(text),
+            Scalar::Null => self.null,
+            Scalar::Boolean(boolean) => self.of_boolean(boolean),
         })
+    }
+
+    /// The code of what is no scalar.
+    pub(super) fn of_other(&self, view: &View<'_>) -> u32 {
+        match view {
+            View::Number(number) => self.of_number(number),
+            _ => self.last(),
+        }
     }
 
     /// The codes that satisfy a test; `None` when codes cannot answer it.
@@ -183,6 +191,11 @@ impl Codes {
         let is_it = |at: usize| self.texts.get(at).is_some_and(|known| **known == *text);
         let found = self.by_text.find(text_hash(text), is_it);
         found.map_or(self.last(), |at| self.null.saturating_add(3).saturating_add(code(at)))
+    }
+
+    /// How many codes there are.
+    pub(super) fn count(&self) -> usize {
+        (self.last() as usize).saturating_add(1)
     }
 
     /// The code of everything that no operand equals and no bound reaches.

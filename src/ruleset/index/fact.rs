@@ -5,7 +5,7 @@ use super::text::{Heads, Hits, Parts};
 use crate::check::Test;
 use crate::path::Resolved;
 use crate::ruleset::walk::{Slot, Verdict};
-use crate::value::{Node, View};
+use crate::value::{Node, Scalar, View};
 
 /// Something to find out about a place.
 #[derive(Debug)]
@@ -117,6 +117,14 @@ impl Probe {
         u32::try_from(position).ok().map(Wanted::Hit)
     }
 
+    /// How many codes its facts may have; `None` when they are no codes.
+    pub(super) fn codes(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Codes(codes) => Some(codes.count()),
+            _ => None,
+        }
+    }
+
     /// Finds out.
     pub(super) fn ask<N: Node>(&self, slot: &Slot<N>) -> Fact {
         let node = match slot {
@@ -124,17 +132,28 @@ impl Probe {
             Slot::Known(_) => return Fact::Absent,
             Slot::Unknown | Slot::Unreadable(_) => return Fact::Open,
         };
+        if let Some(scalar) = node.scalar() {
+            return self.of_scalar(scalar);
+        }
         let Ok(view) = node.view() else { return Fact::Open };
+        if let Some(scalar) = view.scalar() {
+            return self.of_scalar(scalar);
+        }
         match (&self.kind, &view) {
             (_, View::Opaque(_)) => Fact::Absent,
-            (Kind::Codes(codes), view) => codes.of(view).map_or(Fact::Open, Fact::Code),
-            (Kind::Heads(heads), View::String(text)) => Fact::Hits(heads.find(text.as_bytes())),
-            (Kind::Tails(tails), View::String(text)) => {
-                Fact::Hits(tails.find(&backwards(text.as_bytes())))
-            }
-            (Kind::Parts(parts), View::String(text)) => Fact::Hits(parts.find(text.as_bytes())),
+            (Kind::Codes(codes), view) => Fact::Code(codes.of_other(view)),
             (Kind::Parts(parts), View::Array) => parts.items(node).map_or(Fact::Open, Fact::Hits),
             (Kind::Parts(_), View::Object) => Fact::Open,
+            _ => Fact::Absent,
+        }
+    }
+
+    fn of_scalar(&self, scalar: Scalar<'_>) -> Fact {
+        match (&self.kind, scalar) {
+            (Kind::Codes(codes), scalar) => codes.of(scalar).map_or(Fact::Open, Fact::Code),
+            (Kind::Heads(heads), Scalar::Text(text)) => Fact::Hits(heads.find(text)),
+            (Kind::Tails(tails), Scalar::Text(text)) => Fact::Hits(tails.find(&backwards(text))),
+            (Kind::Parts(parts), Scalar::Text(text)) => Fact::Hits(parts.find(text)),
             _ => Fact::Absent,
         }
     }

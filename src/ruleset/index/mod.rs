@@ -9,6 +9,7 @@
 mod access;
 mod codes;
 mod fact;
+mod masks;
 mod query;
 mod table;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 
 use self::access::Access;
 use self::fact::{Family, Probe, Question};
+use self::masks::Masks;
 use self::tree::{Planter, Tree};
 use super::RuleSet;
 use crate::check::Test;
@@ -33,6 +35,8 @@ pub(super) struct Index {
     /// The predicates of all checks in order.
     members: Box<[u32]>,
     tree: Tree,
+    /// For all answers of a set of few rules.
+    masks: Option<Masks>,
 }
 
 /// Fewer rules than this are walked.
@@ -57,10 +61,11 @@ impl Index {
     pub(super) fn new(set: &RuleSet) -> Self {
         let (probes, questions) = probes(set);
         let members = set.checks.iter().map(|member| count(member.predicate)).collect();
-        let mut index = Self { probes, questions, members, tree: Tree::default() };
+        let mut index = Self { probes, questions, members, tree: Tree::default(), masks: None };
         let accesses: Vec<Access> = set.rules.iter().map(|rule| index.access(rule)).collect();
         let rules: Vec<u32> = (0..count(set.rules.len())).collect();
         index.tree = Planter::new(&accesses, set.checks.len()).tree(&rules, &mut Vec::new());
+        index.masks = Masks::new(set, &index);
         index
     }
 

@@ -1,10 +1,11 @@
 //! A record's way through the index.
 
-use super::Index;
 use super::fact::Fact;
+use super::masks::{Masks, Row, join, within};
 use super::tree::{Split, Tree};
+use super::{Index, count};
 use crate::ruleset::walk::{Run, Verdict, scratch};
-use crate::ruleset::{First, RuleSet};
+use crate::ruleset::{First, RuleSet, Standing};
 use crate::value::Node;
 
 /// Which of the rules that do not fail are wanted.
@@ -28,13 +29,13 @@ impl Keep for Least {
 }
 
 /// All of them.
-impl Keep for Vec<(u32, Verdict)> {
+impl Keep for Standing {
     fn end(&self) -> u32 {
         u32::MAX
     }
 
     fn add(&mut self, rule: u32, verdict: Verdict) {
-        self.push((rule, verdict));
+        Self::add(self, rule as usize, verdict);
     }
 }
 
@@ -42,7 +43,7 @@ impl Index {
     /// The first rule that does not fail.
     pub(in crate::ruleset) fn first<N: Node>(&self, set: &RuleSet, record: &N) -> First {
         let mut least = Least(u32::MAX, Verdict::Fail);
-        self.ask(set, record, &mut least);
+        self.run(set, record, |query| query.rules(&mut least));
         match least.1 {
             Verdict::Fail => First::Miss,
             Verdict::Pass => First::Hit(least.0 as usize),
@@ -50,27 +51,19 @@ impl Index {
         }
     }
 
-    /// The rules that do not fail, in order.
-    pub(in crate::ruleset) fn standing<N: Node>(
-        &self,
-        set: &RuleSet,
-        record: &N,
-    ) -> Vec<(u32, Verdict)> {
-        let mut standing = Vec::with_capacity(32);
-        self.ask(set, record, &mut standing);
-        standing.sort_unstable_by_key(|(rule, _)| *rule);
-        standing.dedup_by_key(|(rule, _)| *rule);
+    /// The rules that do not fail.
+    pub(in crate::ruleset) fn standing<N: Node>(&self, set: &RuleSet, record: &N) -> Standing {
+        let mut standing = Standing::of(set.rules.len());
+        self.run(set, record, |query| query.all(&mut standing));
         standing
     }
 
-    fn ask<N: Node>(&self, set: &RuleSet, record: &N, keep: &mut impl Keep) {
+    fn run<N: Node>(&self, set: &RuleSet, record: &N, ask: impl FnOnce(&mut Query<'_, '_, '_, N>)) {
         scratch::<_, 16, _>(
             self.probes.len(),
             || Fact::Unknown,
             |facts| {
-                Run::over(set, record, |run| {
-                    Query { index: self, run, facts }.tree(&self.tree, false, keep);
-                });
+                Run::over(set, record, |run| ask(&mut Query { index: self, run, facts }));
             },
         );
     }
@@ -85,6 +78,41 @@ struct Query<'s, 'r, 'q, N> {
 }
 
 impl<'s, N: Node> Query<'s, '_, '_, N> {
+    fn all(&mut self, standing: &mut Standing) {
+        match &self.index.masks {
+            Some(masks) => self.masked(masks, standing),
+            None => self.rules(standing),
+        }
+    }
+
+    fn rules(&mut self, keep: &mut impl Keep) {
+        self.tree(&self.index.tree, false, keep);
+    }
+
+    /// Rules out what fails by codes and tries the rules that codes alone do not settle.
+    fn masked(&mut self, masks: &Masks, standing: &mut Standing) {
+        let (mut failed, mut open) = (Row::default(), Row::default());
+        for mask in &masks.by_probe {
+            if within(&mask.asking, &failed) {
+                continue;
+            }
+            match mask.failing(self.fact(mask.probe)) {
+                Some(failing) => join(&mut failed, failing),
+                None => join(&mut open, &mask.asking),
+            }
+        }
+        let rows = failed.iter().zip(&open).zip(&masks.settled).zip(&masks.rules);
+        for (at, (((failed, open), settled), rules)) in rows.enumerate() {
+            standing.hold(at, rules & settled & !failed & !open);
+            let mut tried = rules & !failed & (open | !settled);
+            while tried != 0 {
+                let rule = at * 64 + tried.trailing_zeros() as usize;
+                standing.add(rule, self.rule(count(rule)));
+                tried &= tried.wrapping_sub(1);
+            }
+        }
+    }
+
     /// Tries the rules of a tree that can still hold, to which a fact led or not; recursion is as
     /// deep as the tree.
     fn tree(&mut self, tree: &'s Tree, led: bool, keep: &mut impl Keep) {

@@ -180,12 +180,16 @@ proptest! {
         records in vec(records(), 1..12),
     ) {
         let set = compiled(&rules);
-        let index = Index::new(&set);
+        let mut index = Index::new(&set);
         for record in &records {
             let document = Document::parse(record.as_bytes()).unwrap();
             let record = Odd(document.root());
             prop_assert_eq!(index.first(&set, &record), set.walk_first(&record));
-            prop_assert_eq!(index.standing(&set, &record), set.walk_standing(&record));
+            let standing = set.walk_standing(&record);
+            prop_assert_eq!(&index.standing(&set, &record), &standing);
+            let masks = index.masks.take();
+            prop_assert_eq!(index.standing(&set, &record), standing);
+            index.masks = masks;
         }
     }
 

@@ -13,7 +13,7 @@ help:
 	@echo "make test    build, run every test"
 	@echo "make check   format, lint, types, import contracts, stub against module"
 	@echo "make bench   measure: ratios in one run, patterns against other engines, growth"
-	@echo "make instructions    count the instructions of the hot paths, with valgrind"
+	@echo "make instructions   count the instructions of the hot paths, with valgrind"
 
 demo: $(VENV)/.installed
 	@echo "== deciding examples/failures.jsonl by examples/triage.yaml and examples/severity.yaml"

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,17 +74,21 @@ def rows_table() -> list[Rows]:
     return measured
 
 
-def write_lines(path: Path, count: int, block: bytes) -> None:
-    """Write so many records; `block` has those that differ, or all."""
+@cache
+def block(count: int) -> bytes:
+    return orders.lines(orders.orders(count))
+
+
+def write_lines(path: Path, count: int, these: bytes) -> None:
+    """Write so many records; `these` are those that differ, or all."""
     with path.open("wb") as file:
         for _ in range(max(1, count // DISTINCT)):
-            file.write(block)
+            file.write(these)
 
 
 def of_records(path: Path, count: int) -> Records:
     """Measure a file in a fresh process."""
-    block = orders.lines(orders.orders(min(count, DISTINCT)))
-    write_lines(path, count, block)
+    write_lines(path, count, block(min(count, DISTINCT)))
     command = [sys.executable, __file__, "--decide", str(path)]
     done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603
     path.unlink()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 import errors
+import growth
 import instructions
 import orders
 import pytest
@@ -234,3 +236,15 @@ class TestInstructions:
     @pytest.mark.parametrize("name", instructions.PATHS)
     def test_every_path_can_be_called(self, name: str) -> None:
         instructions.run(name, 1)
+
+
+class TestGrowth:
+    def test_a_file_is_decided_in_a_process_of_its_own(self, tmp_path: Path) -> None:
+        measured = growth.of_records(tmp_path / "orders.jsonl", 50)
+        assert 50 == measured.records
+        assert [] == list(tmp_path.iterdir())
+
+    def test_a_long_file_repeats_its_lines(self, tmp_path: Path) -> None:
+        path = tmp_path / "orders.jsonl"
+        growth.write_lines(path, 3 * growth.DISTINCT, b"{}\n")
+        assert b"{}\n" * 3 == path.read_bytes()

@@ -128,7 +128,7 @@ def records_table(sizes: tuple[int, ...]) -> list[Records]:
 
 
 def draw(rows: list[Rows], records: list[Records]) -> None:
-    """Draw the curves, the same bytes for the same figures."""
+    """Draw the curves; the same figures give the same bytes."""
     try:
         plot: Any = import_module("matplotlib.pyplot")
     except ImportError:
@@ -136,19 +136,23 @@ def draw(rows: list[Rows], records: list[Records]) -> None:
         return
     plot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "interlock", "font.size": 9})
     figure, (left, middle, right) = plot.subplots(1, 3, figsize=(10, 3), layout="constrained")
-    counts = [one.rows for one in rows]
+    counts, sizes = [one.rows for one in rows], [one.records for one in records]
     left.plot(counts, [one.by_hand * 1e6 for one in rows], "o--", color="0.5", label="by hand")
     left.plot(counts, [one.ours * 1e6 for one in rows], "o-", label="interlock")
-    left.set(xscale="log", yscale="log", xlabel="rows", title="one decision of a table, µs")
+    left.set(yscale="log", xlabel="rows", title="one decision of a table, µs")
     left.legend()
-    sizes = [one.records for one in records]
     middle.plot(sizes, [one.a_second / 1e6 for one in records], "o-")
-    middle.set(xscale="log", xlabel="records", title="a JSON Lines file, million records/s")
+    middle.set(xlabel="records", title="JSON Lines file, million records a second", ylim=(0, None))
     right.plot(sizes, [one.peak for one in records], "o-")
-    right.set(xscale="log", xlabel="records", title="peak of memory, MiB")
-    for axes in (middle, right):
-        axes.set_ylim(bottom=0)
-    figure.savefig(DRAWING, metadata={"Date": None})
+    right.set(xlabel="records", title="peak of memory, MiB", ylim=(0, None))
+    for axes in (left, middle, right):
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    save(figure)
+
+
+def save(figure: Any) -> None:
+    figure.savefig(DRAWING, metadata={"Date": None, "Creator": None})
     # The library leaves blanks at the ends of lines.
     drawn = DRAWING.read_text("utf-8").splitlines()
     DRAWING.write_text("".join(f"{line.rstrip()}\n" for line in drawn), "utf-8")

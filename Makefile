@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 export MATURIN_NO_INSTALL_RUST := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench format clean tools-present
+.PHONY: demo test check bench instructions format clean tools-present
 
 help:
 	@echo "make demo    build, decide the shipped real records, print the summary"
 	@echo "make test    build, run every test"
 	@echo "make check   format, lint, types, import contracts, stub against module"
 	@echo "make bench   measure: ratios in one run, patterns against other engines, growth"
+	@echo "make instructions   count the instructions of the hot paths, with valgrind"
 
 demo: $(VENV)/.installed
 	@echo "== deciding examples/failures.jsonl by examples/triage.yaml and examples/severity.yaml"
@@ -43,8 +44,16 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m pytest -q benches --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,ops
 	@echo "== ratios in one run, growth of the pathological pattern"
 	$(BIN)/python benches/ratios.py
+	@echo "== batches of 100,000 orders"
+	$(BIN)/python benches/batches.py
+	@echo "== growth with rows and records; MOST=--most adds ten million records (4 GB of disk)"
+	$(BIN)/python benches/growth.py $(MOST)
 	@echo "== patterns against other engines"
 	$(BIN)/python benches/patterns.py
+
+# With CHECK=--check nothing is written: it fails when a path has grown by more than 5 %.
+instructions: $(VENV)/.test
+	$(BIN)/python benches/instructions.py $(CHECK)
 
 format: $(VENV)/.check
 	cargo fmt

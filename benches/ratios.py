@@ -1,4 +1,4 @@
-"""Ratios to hand-written Python, taken in alternating rounds of one process, and growth curves.
+"""Ratios to hand-written Python, taken in alternating rounds of one process.
 
 The clock is the CPU time of the process; the middle round counts. Prints Markdown.
 """
@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from statistics import median
+from typing import TypeAlias
 
 import errors
 import scoring
@@ -26,12 +27,15 @@ from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Patter
 ROUNDS = 15
 
 
-def per_call(function: Callable[[], object], calls: int) -> float:
-    """Seconds of CPU a call."""
-    started = time.process_time()
+Clock: TypeAlias = "Callable[[], float]"
+
+
+def per_call(function: Callable[[], object], calls: int, clock: Clock = time.process_time) -> float:
+    """Seconds a call, of CPU where no other clock is given."""
+    started = clock()
     for _ in range(calls):
         function()
-    return (time.process_time() - started) / calls
+    return (clock() - started) / calls
 
 
 def calls_for(function: Callable[[], object]) -> int:
@@ -42,10 +46,14 @@ def calls_for(function: Callable[[], object]) -> int:
     return max(1, int(calls * 0.02 / spent))
 
 
-def compared(hand: Callable[[], object], ours: Callable[[], object]) -> tuple[float, float, float]:
+def compared(
+    hand: Callable[[], object], ours: Callable[[], object], clock: Clock = time.process_time
+) -> tuple[float, float, float]:
     """Seconds by hand, seconds of ours, and the middle of the ratios of the rounds."""
     hand_calls, our_calls = calls_for(hand), calls_for(ours)
-    pairs = [(per_call(hand, hand_calls), per_call(ours, our_calls)) for _ in range(ROUNDS)]
+    pairs = [
+        (per_call(hand, hand_calls, clock), per_call(ours, our_calls, clock)) for _ in range(ROUNDS)
+    ]
     ratio = median(our / theirs for theirs, our in pairs)
     return median(pair[0] for pair in pairs), median(pair[1] for pair in pairs), ratio
 
@@ -102,23 +110,6 @@ def ratio_table() -> None:
         print(f"| {name} | {by_hand * 1e6:.2f} µs | {by_us * 1e6:.2f} µs | **{ratio:.2f}x** |")
 
 
-def rows_table() -> None:
-    """Print how a table grows with its rows; the hit is in the last tenth."""
-    record = workloads.order()
-    print("| rows | compiled in | by hand | interlock | ratio |")
-    print("|---|---|---|---|---|")
-    for count in (10, 100, 1_000, 10_000, 100_000):
-        rows = workloads.rows(count, count - max(1, count // 10))
-        started = time.process_time()
-        table = DecisionTable(rows, policy="first")
-        compiled = time.process_time() - started
-        hand = workloads.table_by_hand(rows)
-        theirs, ours = partial(hand, record), partial(table.decide, record)
-        by_hand, by_us, ratio = compared(theirs, ours)
-        times = f"{compiled:.2f} s | {by_hand * 1e6:.2f} µs | {by_us * 1e6:.2f} µs"
-        print(f"| {count:,} | {times} | {ratio:.4f}x |")
-
-
 def peer_line() -> None:
     """Print how the table of 100 rows fares against zen-engine, where that is installed."""
     record, rows = workloads.order(), workloads.rows(100, 80)
@@ -172,8 +163,6 @@ def main() -> None:
         f"{platform.machine()}, {os.cpu_count()} CPUs, command `make bench`\n"
     )
     ratio_table()
-    print()
-    rows_table()
     print()
     peer_line()
     print()

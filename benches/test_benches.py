@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 import errors
+import growth
+import instructions
+import orders
 import pytest
 import scoring
 
@@ -180,3 +184,67 @@ class TestErrors:
             for one in ErrorClassify().classify_many(self.RECORDS)
         ]
         assert ours == errors.answers(self.RECORDS)
+
+
+ORDERS = orders.orders(3_000)
+UNLIKE = orders.unlike(ORDERS)
+
+
+@pytest.mark.benchmark(group="3,000 orders")
+class TestBatches:
+    BRANCH = Branch(workloads.ARMS)
+
+    @pytest.mark.parametrize("records", [ORDERS, UNLIKE], ids=["alike", "unlike"])
+    def test_every_way_answers_as_by_hand(self, records: list[workloads.Record]) -> None:
+        by_hand = list(map(workloads.branch5_by_hand, records))
+        text = orders.lines(records)
+        ways: list[list[workloads.Record] | bytes] = [records, text]
+        for threads in (1, 2):
+            for way in ways:
+                batch = self.BRANCH.decide_many(way, threads=threads)
+                assert by_hand == [getattr(one, "name", one) for one in batch]
+                assert orders.counts_by_hand(records) == batch.counts()
+
+    def test_no_arm_is_rare(self) -> None:
+        counted = orders.counts_by_hand(ORDERS)
+        assert {arm["name"] for arm in workloads.ARMS} | {"(no match)"} == set(counted)
+        assert all(count > len(ORDERS) / 100 for count in counted.values())
+
+    def test_by_hand(self, benchmark: Benchmark) -> None:
+        assert benchmark(orders.counts_by_hand, ORDERS)
+
+    def test_dicts(self, benchmark: Benchmark) -> None:
+        assert benchmark(self.BRANCH.decide_many, ORDERS)
+
+    @pytest.mark.parametrize("records", [ORDERS, UNLIKE], ids=["alike", "unlike"])
+    def test_lines(self, benchmark: Benchmark, records: list[workloads.Record]) -> None:
+        assert benchmark(self.BRANCH.decide_many, orders.lines(records))
+
+
+class TestInstructions:
+    def test_the_committed_table_has_every_path(self) -> None:
+        committed = instructions.read(instructions.COMMITTED.read_text("utf-8"))
+        assert list(instructions.PATHS) == list(committed)
+        assert committed == instructions.read(instructions.written(committed))
+
+    def test_what_has_grown_is_named(self) -> None:
+        before = {"a": 1_000, "b": 1_000}
+        assert [] == instructions.grown(before, {"a": 1_050, "b": 10, "new": 5})
+        [told] = instructions.grown(before, {"a": 1_051, "b": 1_000})
+        assert told.startswith("a: ")
+
+    @pytest.mark.parametrize("name", instructions.PATHS)
+    def test_every_path_can_be_called(self, name: str) -> None:
+        instructions.run(name, 1)
+
+
+class TestGrowth:
+    def test_a_file_is_decided_in_a_process_of_its_own(self, tmp_path: Path) -> None:
+        measured = growth.of_records(tmp_path / "orders.jsonl", 50)
+        assert 50 == measured.records
+        assert [] == list(tmp_path.iterdir())
+
+    def test_a_long_file_repeats_its_lines(self, tmp_path: Path) -> None:
+        path = tmp_path / "orders.jsonl"
+        growth.write_lines(path, 3 * growth.DISTINCT, b"{}\n")
+        assert b"{}\n" * 3 == path.read_bytes()

@@ -232,6 +232,22 @@ def tools(*, style: str | None) -> None:
 
 
 @cli.command()
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="How long each workload is measured.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+def bench(seconds: float, *, as_json: bool) -> None:
+    """Measure how fast this machine decides: a few workloads, made here, on one thread."""
+    from interlock.cli import _bench
+
+    _bench.report(seconds, as_json=as_json)
+
+
+@cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def version(*, as_json: bool) -> None:
     """Print the version."""

@@ -13,7 +13,16 @@ import scoring
 
 import pattern_cases
 import workloads
-from interlock import Branch, Checks, DecisionTable, ErrorClassify, Json, Pattern, RuleScore
+from interlock import (
+    Branch,
+    Checks,
+    DecisionTable,
+    ErrorClassify,
+    ErrorVerdict,
+    Json,
+    Pattern,
+    RuleScore,
+)
 from pattern_cases import Case
 from pattern_peers import re2_search
 

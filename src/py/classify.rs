@@ -150,7 +150,7 @@ impl Classifier {
         let mut answers: Vec<_> = found.answers.into_iter().map(Result::ok).collect();
         for Marked { record, line, place } in found.marked {
             let json = PyBytes::new(py, bytes.get(place).unwrap_or_default());
-            let ask = one.call1((json,)).and_then(|ask| Ok(ask.extract()?));
+            let ask = one.call1((json,)).and_then(|ask| ask.extract());
             match (ask.and_then(|ask| self.answer(ask, None)), answers.get_mut(record)) {
                 (Ok(answer), Some(known)) => *known = Some(answer),
                 (Ok(_), None) => {}

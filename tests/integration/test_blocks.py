@@ -1,6 +1,7 @@
 """Files are answered block by block: in everything as records that come one by one."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ LINES = (
 )
 
 
-def compared(room: Path, spec: str | None, text: bytes, *options: str, **changes: str) -> Ran:
+def compared(room: Path, spec: str | None, text: bytes, *options: str) -> Ran:
     """Give what comes of a file, which is what comes of a pipe."""
     records = room / "records.jsonl"
     records.write_bytes(text)
@@ -34,8 +35,8 @@ def compared(room: Path, spec: str | None, text: bytes, *options: str, **changes
     if spec is not None:
         (room / "spec.yaml").write_text(spec, encoding="utf-8")
         command = ["decide", str(room / "spec.yaml")]
-    by_file = interlock(*command, records, *options, **changes)
-    by_pipe = interlock(*command, *options, stdin=text, **changes)
+    by_file = interlock(*command, records, *options)
+    by_pipe = interlock(*command, *options, stdin=text)
     assert (by_pipe.code, by_pipe.out) == (by_file.code, by_file.out)
     assert by_pipe.err.replace("standard input:", f"{records}:") == by_file.err
     return by_file
@@ -96,7 +97,7 @@ class TestThreads:
             assert "INTERLOCK_THREADS" in ran.err
 
     @pytest.mark.parametrize("changes", [{}, {"INTERLOCK_THREADS": "2"}, {"INTERLOCK_THREADS": ""}])
-    def test_a_variable(self, spec: Path, changes: dict[str, str]) -> None:
+    def test_a_variable(self, spec: Path, changes: dict[str, Any]) -> None:
         assert 1 == len(interlock("decide", spec, stdin=BIG, **changes).rows)
 
     def test_the_option_outranks_the_variable(self, spec: Path) -> None:
@@ -113,4 +114,3 @@ def test_the_summary_tells_how_fast_it_went(tmp_path: Path, spec: Path) -> None:
     last = told.err.splitlines()[-1]
     assert last.startswith("3 records in ")
     assert last.endswith(" a second")
-

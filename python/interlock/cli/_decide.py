@@ -18,7 +18,7 @@ from interlock.cli._files import destination, source
 from interlock.cli._output import Written, counted, joined
 from interlock.cli._progress import Progress, print_rate, print_summary
 from interlock.errors import InterlockError
-from interlock.tools._batch import ERROR, BadLine
+from interlock.tools._batch import BadLine
 from interlock.tools._model_tools import decide, moment_for
 from interlock.tools._records import BLANKS, OVERLONG, what_is_wrong
 from interlock.tools.lead_assign import LeadResult
@@ -157,7 +157,7 @@ class _Run:
         return result
 
     def _failed(self, number: int, message: str) -> str:
-        self.counts[ERROR] += 1
+        self.counts[BadLine.outcome] += 1
         self._note(number, message)
         return BadLine(line=number, message=message).to_json()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interlock.tools._batch import ERROR, BadLine, Batch
+from interlock.tools._batch import BadLine, Batch
 from interlock.tools._error_verdict import ErrorVerdict, ErrorVerdicts
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def counted(block: Block) -> Counter[str]:
         return block.counts()
     counts = block.counts().items()
     found = Counter({f"{kind} / {action}": count for (kind, action), count in counts})
-    found[ERROR] += len(block.bad)
+    found[BadLine.outcome] += len(block.bad)
     return +found
 
 

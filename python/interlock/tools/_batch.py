@@ -6,17 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import eq
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast, overload
 
 from interlock._wire import WireForm
 
 if TYPE_CHECKING:
     from interlock.typing import JSON
 
-__all__ = ["ERROR", "Answer", "BadLine", "Batch", "R"]
-
-ERROR = "(error)"
-"""The outcome of a bad line."""
+__all__ = ["Answer", "BadLine", "Batch", "R"]
 
 
 class Answer(Protocol):
@@ -40,13 +37,11 @@ class BadLine(WireForm):
         message: What is wrong with it.
     """
 
+    outcome: ClassVar[str] = "(error)"
+    """A short label for counting."""
+
     line: int
     message: str
-
-    @property
-    def outcome(self) -> str:
-        """A short label for counting."""
-        return ERROR
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the wire form."""

@@ -1,4 +1,4 @@
-"""Errors from JSON Lines: plain signals are read by the core, all others with every care here."""
+"""Many errors: plain signals are read by the core, all others with every care here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from interlock import _core
 from interlock.errors import InterlockError
 from interlock.tools._batch import BadLine
 from interlock.tools._error_verdict import ErrorVerdicts, Plain
-from interlock.tools._records import OVERLONG, what_is_wrong
+from interlock.tools._records import OVERLONG, iterable, what_is_wrong
 from interlock.tools._signals import read_signals
 
 if TYPE_CHECKING:
@@ -16,7 +16,22 @@ if TYPE_CHECKING:
 
     from interlock._lines import Piece
 
-__all__ = ["error_blocks"]
+__all__ = ["error_blocks", "listed"]
+
+
+def listed(classifier: _core.Classifier, records: object) -> ErrorVerdicts:
+    """Classify records from any iterable.
+
+    Raises:
+        ConfigError: For the first that is refused.
+    """
+    # Of our own: a record may change somebody's list while it is read.
+    own = list(iterable(records))
+
+    def one(place: int) -> tuple[object, ...]:
+        return tuple(read_signals(own[place], f"records[{place}]"))
+
+    return ErrorVerdicts(classifier.classify_many(own, one))
 
 
 def error_blocks(

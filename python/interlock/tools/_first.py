@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, overload
 
 from interlock import _core
 from interlock._lines import is_text, pieces
-from interlock.tools._batch import ERROR, BadLine, Batch, R
+from interlock.tools._batch import BadLine, Batch, R
 from interlock.tools._records import OVERLONG, iterable, read_threads
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class _Run(Generic[R]):
         first = self._first
         others: dict[int, R | BadLine] = {**self.undetermined, **self.bad}
         results = _Shared(column, first.answers, others, first.fresh)
-        outcomes = (*first.outcomes, _UNDETERMINED, ERROR)
+        outcomes = (*first.outcomes, _UNDETERMINED, BadLine.outcome)
         return Batch(outcomes, column, results, self.undetermined, self.bad)
 
     def _lines(self, text: bytes) -> None:

@@ -8,11 +8,11 @@ from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._lines import is_text, pieces
 from interlock.errors import ConfigError
-from interlock.tools._error_lines import error_blocks
+from interlock.tools._error_lines import error_blocks, listed
 from interlock.tools._error_rules import read_packs, read_rules
 from interlock.tools._error_verdict import ErrorVerdict, ErrorVerdicts
 from interlock.tools._exceptions import signals_of
-from interlock.tools._records import iterable, read_threads
+from interlock.tools._records import read_threads
 from interlock.tools._signals import read_signals
 
 if TYPE_CHECKING:
@@ -180,27 +180,18 @@ class ErrorClassify(CompiledSpec):
 
         Args:
             records: Mappings or `Json` from any iterable; or JSON Lines, as bytes or as the path of
-                a file, which is read in blocks. A line that is refused is a bad line.
-            threads: How many threads read JSON Lines, at least 1; 1 when left out. Only plain
-                signals (`status`, `exitCode`, `signal`, `code`, `message`, `retryAfter`,
-                `attempt`, `maxAttempts`) are read by them.
+                a file. A line that is refused is a bad line.
+            threads: How many threads read JSON Lines, at least 1; 1 when left out.
 
         Raises:
             ConfigError: As `classify_data`, for the first record of an iterable that is refused;
-                its fields begin with `records[…]`. For a number of threads that is none, or records
-                of another type.
+                its fields begin with `records[…]`. As `decide_many` for wrong arguments.
             OSError: When the file cannot be read.
         """
         count = read_threads(threads)
         if is_text(records):
             return ErrorVerdicts.joined(self.answer_blocks(pieces(records), count))
-        # Of our own: a record may change somebody's list while it is read.
-        listed = list(iterable(records))
-
-        def one(place: int) -> tuple[object, ...]:
-            return tuple(read_signals(listed[place], f"records[{place}]"))
-
-        return ErrorVerdicts(self._classifier.classify_many(listed, one))
+        return listed(self._classifier, records)
 
     def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[ErrorVerdicts]:
         """Classify JSON Lines piece by piece."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock import _core
+from interlock._lines import is_text, pieces
 from interlock.errors import InterlockError
 from interlock.tools._batch import BadLine
 from interlock.tools._error_verdict import ErrorVerdicts, Plain
@@ -16,15 +17,18 @@ if TYPE_CHECKING:
 
     from interlock._lines import Piece
 
-__all__ = ["error_blocks", "listed"]
+__all__ = ["error_blocks", "many"]
 
 
-def listed(classifier: _core.Classifier, records: object) -> ErrorVerdicts:
-    """Classify records from any iterable.
+def many(classifier: _core.Classifier, records: object, threads: int) -> ErrorVerdicts:
+    """Classify records from any iterable, or JSON Lines.
 
     Raises:
-        ConfigError: For the first that is refused.
+        ConfigError: For the first record of an iterable that is refused.
+        OSError: When a file cannot be read.
     """
+    if is_text(records):
+        return ErrorVerdicts.joined(error_blocks(classifier, pieces(records), threads))
     # Of our own: a record may change somebody's list while it is read.
     own = list(iterable(records))
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
-from interlock._lines import is_text, pieces
 from interlock.errors import ConfigError
-from interlock.tools._error_lines import error_blocks, listed
+from interlock.tools._error_lines import error_blocks, many
 from interlock.tools._error_rules import read_packs, read_rules
 from interlock.tools._error_verdict import ErrorVerdict, ErrorVerdicts
 from interlock.tools._exceptions import signals_of
@@ -188,10 +187,7 @@ class ErrorClassify(CompiledSpec):
                 its fields begin with `records[…]`. As `decide_many` for wrong arguments.
             OSError: When the file cannot be read.
         """
-        count = read_threads(threads)
-        if is_text(records):
-            return ErrorVerdicts.joined(self.answer_blocks(pieces(records), count))
-        return listed(self._classifier, records)
+        return many(self._classifier, records, read_threads(threads))
 
     def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[ErrorVerdicts]:
         """Classify JSON Lines piece by piece."""

@@ -9,9 +9,11 @@ from interlock import _core
 from interlock.errors import ConfigError, Problem, SpecInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
+    from interlock._lines import Piece
+    from interlock._wire import WireForm
     from interlock.typing import JSON, Limits
 
 __all__ = [
@@ -184,6 +186,14 @@ class CompiledSpec(ABC):
         does not read.
         """
         return self._warnings
+
+    def answer_blocks(
+        self,
+        pieces: Iterable[Piece],  # noqa: ARG002 (nobody answers them here)
+        threads: int,  # noqa: ARG002 (as above)
+    ) -> Iterator[Sequence[WireForm]] | None:
+        """Answer JSON Lines piece by piece; None where they are answered one at a time."""
+        return None
 
     @classmethod
     def json_schema(cls) -> dict[str, JSON]:

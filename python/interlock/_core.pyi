@@ -80,13 +80,26 @@ class Classifier:
         """
     def classify_many(
         self,
-        records: list[Mapping[str, object] | Json],
+        records: list[object],
         one: Callable[[int], tuple[object, ...]],
     ) -> ErrorRows:
         """The answers for a list of records.
 
         One that is not plain is read by `one`, which takes its place and gives the arguments of
         `classify`.
+        """
+    def classify_lines(
+        self,
+        text: bytes,
+        threads: int,
+        one: Callable[[bytes], tuple[object, ...]],
+        refused: Callable[[int, int, Exception], None],
+    ) -> tuple[ErrorRows, list[tuple[int, int, int, str]], int]:
+        """The answers for a JSON Lines text, the bad lines (record, line, column, message), and how
+        many lines there are.
+
+        A record that is not plain is read by `one`, which takes its text and gives the arguments of
+        `classify`; `refused` is told of what is raised then: record, line, error.
         """
 
 @final

@@ -12,13 +12,13 @@ from interlock.errors import ConfigError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["LINE_LIMIT", "Piece", "Records", "is_text", "pieces"]
+__all__ = ["LINE_LIMIT", "Piece", "Records", "is_text", "pieces", "pieces_of"]
 
 Records: TypeAlias = "Iterable[object] | bytes | bytearray | memoryview | PathLike[str]"
 """Records from any iterable; or JSON Lines, as bytes or as the path of a file."""
 
 LINE_LIMIT = 256 << 20
-"""Bytes of a line of a file; a longer one is a bad line."""
+"""Bytes of a line of a file, its end included; a longer one is a bad line."""
 _BLOCK = 4 << 20
 _BOM = b"\xef\xbb\xbf"
 
@@ -52,27 +52,29 @@ def pieces(records: object) -> Iterator[Piece]:
         yield Piece(bytes(cast("bytes", records)).removeprefix(_BOM))
         return
     with Path(cast("PathLike[str]", records)).open("rb") as lines:
-        first = True
-        for piece in _of_file(lines):
-            yield piece._replace(text=piece.text.removeprefix(_BOM)) if first else piece
-            first = False
+        yield from pieces_of(lines)
 
 
-def _of_file(lines: IO[bytes]) -> Iterator[Piece]:
-    while block := lines.read(_BLOCK):
-        if not block.endswith(b"\n"):
-            block += lines.readline(LINE_LIMIT + 1)
-        if _is_over(block):
-            start = block.rfind(b"\n") + 1
-            yield Piece(block[:start])
-            yield Piece(b"", overlong=True)
-            _skip_line(lines)
-        else:
+def pieces_of(lines: IO[bytes]) -> Iterator[Piece]:
+    """Cut what is left of a file, as `pieces` does."""
+    first = True
+    for piece in _cut(lines):
+        yield piece._replace(text=piece.text.removeprefix(_BOM)) if first else piece
+        first = False
+
+
+def _cut(lines: IO[bytes]) -> Iterator[Piece]:
+    while block := lines.read(min(_BLOCK, LINE_LIMIT)):
+        start = block.rfind(b"\n") + 1
+        if start < len(block):
+            block += lines.readline(max(1, LINE_LIMIT + 1 - (len(block) - start)))
+        if len(block) - start <= LINE_LIMIT:
             yield Piece(block)
-
-
-def _is_over(block: bytes) -> bool:
-    return not block.endswith(b"\n") and len(block) - block.rfind(b"\n") - 1 > LINE_LIMIT
+            continue
+        yield Piece(block[:start])
+        yield Piece(b"", overlong=True)
+        if not block.endswith(b"\n"):
+            _skip_line(lines)
 
 
 def _skip_line(lines: IO[bytes]) -> None:

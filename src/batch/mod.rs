@@ -1,13 +1,16 @@
 //! One question, many records as JSON Lines: read in parts by threads of their own, answered in
 //! order, a bad line marked and not lost.
 
+mod errors;
 mod first;
 
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
 use memchr::memchr;
 
+pub use errors::{Errors, Unread};
 pub use first::FirstOf;
 
 use crate::value::json::{PickedNode, Picker, Wanted};
@@ -17,12 +20,23 @@ use crate::value::json::{PickedNode, Picker, Wanted};
 pub struct Lines<T> {
     /// The answer for each record in order; a blank line is no record.
     pub answers: Vec<T>,
-    /// Where the records stand whose answers are looked at again: position, start, end.
-    pub marked: Vec<(usize, usize, usize)>,
+    /// The records whose answers are looked at again.
+    pub marked: Vec<Marked>,
     /// Lines that are not JSON.
     pub bad: Vec<BadLine>,
     /// How many lines there are, blank ones included.
     pub lines: usize,
+}
+
+/// A record that is looked at again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// Its position.
+    pub record: usize,
+    /// The number of its line, from 1.
+    pub line: usize,
+    /// Where it stands in the text.
+    pub place: Range<usize>,
 }
 
 /// A line that is not JSON.
@@ -105,14 +119,22 @@ fn of_part<Q: Question>(question: &Q, part: &[u8]) -> Lines<Q::Answer> {
     while at < part.len() {
         let rest = part.get(at..).unwrap_or_default();
         let end = memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = rest.get(..end).unwrap_or_default();
+        let line = without_blanks(rest.get(..end).unwrap_or_default());
         lines.lines += 1;
-        if !line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        if !line.is_empty() {
             lines.line(question, &mut picker, line, at);
         }
         at += end + 1;
     }
     lines
+}
+
+/// A line without the white space of JSON at its end: of a blank one nothing is left.
+fn without_blanks(mut line: &[u8]) -> &[u8] {
+    while let [rest @ .., b' ' | b'\t' | b'\r'] = line {
+        line = rest;
+    }
+    line
 }
 
 impl<T> Lines<T> {
@@ -133,7 +155,8 @@ impl<T> Lines<T> {
             }
         };
         if question.is_marked(&answer) {
-            self.marked.push((record, start, start + line.len()));
+            let place = start..start + line.len();
+            self.marked.push(Marked { record, line: self.lines, place });
         }
         self.answers.push(answer);
     }
@@ -142,9 +165,11 @@ impl<T> Lines<T> {
     fn extend(&mut self, parts: impl IntoIterator<Item = (usize, Self)>) {
         for (start, part) in parts {
             let (records, lines) = (self.answers.len(), self.lines);
-            let marked = part.marked.into_iter();
-            self.marked
-                .extend(marked.map(|(at, from, to)| (at + records, from + start, to + start)));
+            self.marked.extend(part.marked.into_iter().map(|marked| Marked {
+                record: marked.record + records,
+                line: marked.line + lines,
+                place: marked.place.start + start..marked.place.end + start,
+            }));
             self.bad.extend(part.bad.into_iter().map(|bad| BadLine {
                 record: bad.record + records,
                 line: bad.line + lines,

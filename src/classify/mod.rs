@@ -17,7 +17,7 @@ pub use evidence::Evidence;
 pub use outcome::{Action, Class, Outcome};
 pub use packs::{Pack, Packs};
 pub use rule::{Rule, RuleAnswer, RulePattern, lower};
-pub use signals::{More, Said, Signals, is_success};
+pub use signals::{More, NUMBERS, PLAIN, Said, Signals, TEXTS, is_success};
 pub use tables::Tables;
 pub use verdict::{Entry, Source, Verdict};
 

@@ -19,6 +19,25 @@ impl<'a> From<&'a str> for Said<'a> {
     }
 }
 
+/// How many of the plain signals are whole numbers; they come first.
+pub const NUMBERS: usize = 4;
+/// How many of them are texts.
+pub const TEXTS: usize = 4;
+/// The plain signals by their names in data, in both spellings, with their places.
+pub const PLAIN: [(&str, usize); 11] = [
+    ("status", 0),
+    ("exitCode", 1),
+    ("exit_code", 1),
+    ("attempt", 2),
+    ("maxAttempts", 3),
+    ("max_attempts", 3),
+    ("signal", 4),
+    ("code", 5),
+    ("message", 6),
+    ("retryAfter", 7),
+    ("retry_after", 7),
+];
+
 /// What is known of an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signals<'a> {
@@ -45,6 +64,26 @@ pub struct Signals<'a> {
 }
 
 impl<'a> Signals<'a> {
+    /// Takes plain signals in their order; `None` for one that is out of range.
+    pub fn plain(numbers: [Option<i64>; NUMBERS], texts: [Option<&'a str>; TEXTS]) -> Option<Self> {
+        let [status, exit_code, attempt, most] = numbers;
+        let is_over = |number: &i64| number.unsigned_abs() >= 1 << 53;
+        if most.is_some_and(|most| most < 1) || numbers.iter().flatten().any(is_over) {
+            return None;
+        }
+        let [signal, code, message, retry_after] = texts;
+        Some(Self {
+            status,
+            exit_code,
+            signal,
+            code: code.map(Said::from),
+            message: message.map(Said::from),
+            retry_after,
+            exhausted: attempt.zip(most).is_some_and(|(attempt, most)| attempt >= most),
+            ..Self::default()
+        })
+    }
+
     /// Whether status or exit code claim that all is well.
     pub(super) fn is_success(&self) -> bool {
         is_success(self.status, self.exit_code)

@@ -5,11 +5,11 @@ use pyo3::types::{PyBytes, PyList};
 
 use super::ruleset::RuleSet;
 use super::with_node;
-use crate::batch::{FirstOf, ask_lines};
+use crate::batch::{FirstOf, Marked, ask_lines};
 use crate::ruleset::First;
 
 /// Record, line, column of the fault, message.
-type BadRow = (usize, usize, usize, &'static str);
+pub(super) type BadRow = (usize, usize, usize, &'static str);
 /// Record, the list that is undecided, where the record starts and ends.
 type OpenRow = (usize, usize, usize, usize);
 /// A column of 32-bit numbers, what is undecided, the lines that are not JSON, and how many lines
@@ -29,9 +29,9 @@ pub(super) fn first_of_lines<'py>(
     let (py, set, bytes) = (text.py(), &rules.get().set, text.as_bytes());
     let found = py.detach(|| ask_lines(&FirstOf::new(set), bytes, threads));
     let bad = found.bad.iter().map(|bad| (bad.record, bad.line, bad.column, bad.message));
-    let open = found.marked.iter().filter_map(|(record, start, end)| {
+    let open = found.marked.iter().filter_map(|Marked { record, place, .. }| {
         match found.answers.get(*record)? {
-            Some(First::Undetermined(rule)) => Some((*record, *rule, *start, *end)),
+            Some(First::Undetermined(rule)) => Some((*record, *rule, place.start, place.end)),
             _ => None,
         }
     });

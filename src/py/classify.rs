@@ -6,11 +6,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use super::batch::BadRow;
 use super::classify_many::{ErrorRows, Plain};
 use super::errors::raised;
 use super::pattern::Pattern;
 use super::scalar::text_of;
 use super::with_node;
+use crate::batch::{Errors, Marked, ask_lines};
 use crate::classify::{
     self, Action, Class, Entry, Evidence, More, Outcome, Pack, Packs, Rule, RulePattern, Said,
     Signals, Source, Verdict, is_success, lower,
@@ -122,12 +124,41 @@ impl Classifier {
             let answer = |signals: &Signals<'_>| {
                 Answer::new(self.classifier.classify(signals), signals.exhausted, None)
             };
-            answers.push(match plain.with(&record, answer) {
+            answers.push(Some(match plain.with(&record, answer) {
                 Some(answer) => answer,
                 None => self.answer(one.call1((place,))?.extract()?, Some(place))?,
-            });
+            }));
         }
         Ok(ErrorRows { answers })
+    }
+
+    /// The answers for a JSON Lines text, the lines that are not JSON, and how many lines there
+    /// are. A record that is not plain is read by `one`, which takes its text and gives the
+    /// arguments of `classify`; `refused` is told of what is raised: record, line, error.
+    fn classify_lines(
+        &self,
+        text: &Bound<'_, PyBytes>,
+        threads: usize,
+        one: &Bound<'_, PyAny>,
+        refused: &Bound<'_, PyAny>,
+    ) -> PyResult<(ErrorRows, Vec<BadRow>, usize)> {
+        let (py, bytes) = (text.py(), text.as_bytes());
+        let errors = Errors::new(|signals: &Signals<'_>| {
+            Answer::new(self.classifier.classify(signals), signals.exhausted, None)
+        });
+        let found = py.detach(|| ask_lines(&errors, bytes, threads));
+        let mut answers: Vec<_> = found.answers.into_iter().map(Result::ok).collect();
+        for Marked { record, line, place } in found.marked {
+            let json = PyBytes::new(py, bytes.get(place).unwrap_or_default());
+            let ask = one.call1((json,)).and_then(|ask| ask.extract());
+            match (ask.and_then(|ask| self.answer(ask, None)), answers.get_mut(record)) {
+                (Ok(answer), Some(known)) => *known = Some(answer),
+                (Ok(_), None) => {}
+                (Err(error), _) => refused.call1((record, line, error)).map(drop)?,
+            }
+        }
+        let bad = found.bad.iter().map(|bad| (bad.record, bad.line, bad.column, bad.message));
+        Ok((ErrorRows { answers }, bad.collect(), found.lines))
     }
 }
 

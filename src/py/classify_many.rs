@@ -6,13 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 
 use super::classify::{Answer, Row, row};
-use crate::classify::{Action, Class, Said, Signals};
+use crate::classify::{Action, Class, NUMBERS, PLAIN, Signals, TEXTS};
 
 /// The answers of a batch, in the order of its records.
 #[pyclass(module = "interlock._core", frozen)]
 #[derive(Debug)]
 pub(super) struct ErrorRows {
-    pub(super) answers: Vec<Answer>,
+    /// None for a line that has none.
+    pub(super) answers: Vec<Option<Answer>>,
 }
 
 #[pymethods]
@@ -23,13 +24,14 @@ impl ErrorRows {
 
     /// The answer at a place.
     fn row(&self, place: usize) -> PyResult<Row> {
-        self.answers.get(place).map(row).ok_or_else(|| PyIndexError::new_err("no such answer"))
+        let answer = self.answers.get(place).and_then(Option::as_ref);
+        answer.map(row).ok_or_else(|| PyIndexError::new_err("no such answer"))
     }
 
     /// How often each class and action were answered; what never was is left out.
     fn counts(&self) -> Vec<((&'static str, &'static str), usize)> {
         let mut counted: Vec<((Class, Action), usize)> = Vec::new();
-        for answer in &self.answers {
+        for answer in self.answers.iter().flatten() {
             let outcome = answer.outcome;
             let key = (outcome.class, outcome.action);
             match counted.iter_mut().find(|(known, _)| *known == key) {
@@ -47,26 +49,15 @@ pub(super) struct Plain<'py> {
     /// Names that were met, with the place of their field, dealt by address: records of one source
     /// share them.
     names: [Option<(Bound<'py, PyString>, usize)>; NAMES],
-    numbers: [Option<i64>; 4],
-    texts: [Option<Bound<'py, PyString>>; 4],
+    numbers: [Option<i64>; NUMBERS],
+    texts: [Option<Bound<'py, PyString>>; TEXTS],
 }
 
 /// Names that are kept.
 const NAMES: usize = 32;
 
-/// The place of a field: first the numbers, then the texts.
 fn place(name: &str) -> Option<usize> {
-    Some(match name {
-        "status" => 0,
-        "exitCode" | "exit_code" => 1,
-        "attempt" => 2,
-        "maxAttempts" | "max_attempts" => 3,
-        "signal" => 4,
-        "code" => 5,
-        "message" => 6,
-        "retryAfter" | "retry_after" => 7,
-        _ => return None,
-    })
+    PLAIN.iter().find(|(known, _)| *known == name).map(|(_, place)| *place)
 }
 
 impl<'py> Plain<'py> {
@@ -77,8 +68,8 @@ impl<'py> Plain<'py> {
         record: &Bound<'py, PyAny>,
         read: impl FnOnce(&Signals<'_>) -> T,
     ) -> Option<T> {
-        self.numbers = [None; 4];
-        self.texts = [const { None }; 4];
+        self.numbers = [None; NUMBERS];
+        self.texts = [const { None }; TEXTS];
         let mut seen = 0_u8;
         for (name, value) in record.cast_exact::<PyDict>().ok()? {
             let place = self.place(name)?;
@@ -113,33 +104,18 @@ impl<'py> Plain<'py> {
     }
 
     fn signals(&self) -> Option<Signals<'_>> {
-        let [status, exit_code, attempt, most] = self.numbers;
-        if most.is_some_and(|most| most < 1) {
-            return None;
-        }
-        let mut texts = [None; 4];
+        let mut texts = [None; TEXTS];
         for (place, text) in texts.iter_mut().zip(&self.texts) {
             if let Some(text) = text {
                 *place = Some(text.to_str().ok()?);
             }
         }
-        let [signal, code, message, retry_after] = texts;
-        Some(Signals {
-            status,
-            exit_code,
-            signal,
-            code: code.map(Said::from),
-            message: message.map(Said::from),
-            retry_after,
-            exhausted: attempt.zip(most).is_some_and(|(attempt, most)| attempt >= most),
-            ..Signals::default()
-        })
+        Signals::plain(self.numbers, texts)
     }
 }
 
 fn whole(value: &Bound<'_, PyAny>) -> Option<i64> {
-    let value: i64 = value.cast_exact::<PyInt>().ok()?.extract().ok()?;
-    (value.unsigned_abs() < 1 << 53).then_some(value)
+    value.cast_exact::<PyInt>().ok()?.extract().ok()
 }
 
 fn text(value: Bound<'_, PyAny>) -> Option<Bound<'_, PyString>> {

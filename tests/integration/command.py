@@ -70,6 +70,11 @@ def interlock(
     return Ran(done.returncode, done.stdout, err)
 
 
+def without_rate(err: str) -> list[str]:
+    """Give what was told, without how fast it went."""
+    return [line for line in err.splitlines() if not line.endswith(" a second")]
+
+
 def strict_json(text: str) -> Row:
     """Read one JSON object; NaN and Infinity are no JSON."""
 

@@ -62,6 +62,15 @@ def _over_lines(command: _Command) -> _Command:
         click.option("--summary", is_flag=True, help="Print counts per outcome on standard error."),
         click.option("--strict", is_flag=True, help="Stop at the first bad line."),
         click.option("--no-progress", is_flag=True, help="Show no progress bar on a terminal."),
+        click.option(
+            "--threads",
+            type=click.IntRange(min=1),
+            default=1,
+            envvar="INTERLOCK_THREADS",
+            show_envvar=True,
+            metavar="N",
+            help="Read a file by so many threads; 1 when left out.",
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -82,6 +91,7 @@ def decide(
     explain: bool,
     strict: bool,
     no_progress: bool,
+    threads: int,
 ) -> int:
     """Decide RECORDS (JSON Lines; `-` or nothing: standard input) by SPEC (YAML or JSON).
 
@@ -103,6 +113,7 @@ def decide(
         strict=strict,
         summary=summary,
         progress=not no_progress,
+        threads=threads,
     )
 
 
@@ -120,6 +131,7 @@ def classify(
     summary: bool,
     strict: bool,
     no_progress: bool,
+    threads: int,
 ) -> int:
     """Classify ERRORS (JSON Lines; `-` or nothing: standard input): what kind, and what next.
 
@@ -145,6 +157,7 @@ def classify(
         strict=strict,
         summary=summary,
         progress=not no_progress,
+        threads=threads,
     )
 
 

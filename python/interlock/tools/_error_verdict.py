@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from operator import eq
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, overload
 
 from interlock._wire import WireForm
+from interlock.tools._batch import BadLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from interlock import _core
     from interlock.typing import JSON
 
-__all__ = ["ErrorVerdict", "ErrorVerdicts"]
+__all__ = ["ErrorVerdict", "ErrorVerdicts", "Plain"]
 
 Row: TypeAlias = tuple[str, str, bool, int | None, str | None, str, str, bool, str | None]
 """What the core gives, in the order of the attributes."""
@@ -72,77 +74,127 @@ class ErrorVerdict(WireForm):
         return wire if self.message is None else {**wire, "message": self.message}
 
 
-class _Rows:
-    """Rows that stand as they are: those of a pickle."""
+class _Rows(Protocol):
+    """Rows by place, but for bad lines."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __len__(self) -> int: ...
+    def row(self, place: int, /) -> Row: ...
+    def counts(self) -> list[tuple[tuple[str, str], int]]: ...
+
+
+class Plain:
+    """Rows that stand as they are: those of a pickle; None for a bad line."""
+
+    def __init__(self, rows: Sequence[Row | None]) -> None:
         self._rows = rows
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def row(self, place: int) -> Row:
-        return self._rows[place]
+        return cast("Row", self._rows[place])
 
     def counts(self) -> list[tuple[tuple[str, str], int]]:
-        return list(Counter(row[:2] for row in self._rows).items())
+        return list(Counter(row[:2] for row in self._rows if row is not None).items())
 
 
-class ErrorVerdicts(Sequence[ErrorVerdict]):
+class _Parts:
+    """Rows that came one part after the other."""
+
+    def __init__(self, parts: Sequence[_Rows]) -> None:
+        self._parts = parts
+        self._ends = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def row(self, place: int) -> Row:
+        part = bisect_right(self._ends, place)
+        return self._parts[part].row(place - (self._ends[part - 1] if part else 0))
+
+    def counts(self) -> list[tuple[tuple[str, str], int]]:
+        counted: Counter[tuple[str, str]] = Counter()
+        for part in self._parts:
+            counted.update(dict(part.counts()))
+        return list(counted.items())
+
+
+class ErrorVerdicts(Sequence["ErrorVerdict | BadLine"]):
     """The answers of a batch, in the order of its records; each is made when it is looked at.
+
+    Attributes:
+        bad: The lines of a text that are no records, or are refused: position and what is wrong.
 
     Equal to another with equal answers in the same order, and picklable.
     """
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_rows", "bad")
 
-    def __init__(self, rows: _core.ErrorRows | _Rows) -> None:
-        """Take the core's rows."""
+    def __init__(self, rows: _Rows, bad: dict[int, BadLine] | None = None) -> None:
+        """Take the rows, and the bad lines that have none."""
         self._rows = rows
+        self.bad = bad or {}
+
+    @classmethod
+    def joined(cls, blocks: Iterable[ErrorVerdicts]) -> ErrorVerdicts:
+        """Make one of the answers to one block after the other."""
+        bad: dict[int, BadLine] = {}
+        parts: list[_Rows] = []
+        records = 0
+        for block in blocks:
+            bad.update((records + place, line) for place, line in block.bad.items())
+            parts.append(block._rows)  # noqa: SLF001 (of our own kind)
+            records += len(block)
+        return cls(_Parts(parts), bad)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     @overload
-    def __getitem__(self, index: int) -> ErrorVerdict: ...
+    def __getitem__(self, index: int) -> ErrorVerdict | BadLine: ...
     @overload
-    def __getitem__(self, index: slice) -> list[ErrorVerdict]: ...
-    def __getitem__(self, index: int | slice) -> ErrorVerdict | list[ErrorVerdict]:
+    def __getitem__(self, index: slice) -> list[ErrorVerdict | BadLine]: ...
+    def __getitem__(
+        self, index: int | slice
+    ) -> ErrorVerdict | BadLine | list[ErrorVerdict | BadLine]:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
             raise IndexError("no such answer")
-        return ErrorVerdict(*self._rows.row(place))
+        return self.bad.get(place) or ErrorVerdict(*self._rows.row(place))
 
-    def __iter__(self) -> Iterator[ErrorVerdict]:
-        return (ErrorVerdict(*row) for row in self._each())
+    def __iter__(self) -> Iterator[ErrorVerdict | BadLine]:
+        return (one if isinstance(one, BadLine) else ErrorVerdict(*one) for one in self.rows())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ErrorVerdicts):
             return NotImplemented
-        return len(self) == len(other) and all(map(eq, self._each(), other._each()))
+        return len(self) == len(other) and all(map(eq, self.rows(), other.rows()))
 
     def __hash__(self) -> int:
-        return hash(tuple(self._each()))
+        return hash(tuple(self.rows()))
 
-    def __reduce__(self) -> tuple[Callable[[list[Row]], ErrorVerdicts], tuple[list[Row]]]:
-        return _restored, (list(self._each()),)
+    def __reduce__(self) -> tuple[Callable[..., ErrorVerdicts], tuple[object, ...]]:
+        rows = [None if isinstance(one, BadLine) else one for one in self.rows()]
+        return _restored, (rows, self.bad)
 
     def __repr__(self) -> str:
         return f"<ErrorVerdicts {len(self)} answers>"
 
-    def _each(self) -> Iterator[Row]:
-        return map(self._rows.row, range(len(self)))
+    def rows(self) -> Iterator[Row | BadLine]:
+        """Yield the fields of each answer, or its bad line."""
+        for place in range(len(self)):
+            yield self.bad.get(place) or self._rows.row(place)
 
     def counts(self) -> Counter[tuple[str, str]]:
-        """Count the answers by class and action."""
+        """Count the answers by class and action; bad lines have neither."""
         return Counter(dict(self._rows.counts()))
 
-    def to_list(self) -> list[ErrorVerdict]:
+    def to_list(self) -> list[ErrorVerdict | BadLine]:
         """Return all answers as a list."""
         return list(self)
 
 
-def _restored(rows: list[Row]) -> ErrorVerdicts:
-    return ErrorVerdicts(_Rows(rows))
+def _restored(rows: list[Row | None], bad: dict[int, BadLine] | None = None) -> ErrorVerdicts:
+    return ErrorVerdicts(Plain(rows), bad)

@@ -16,14 +16,15 @@ from interlock._compiled import (
 )
 from interlock._wire import WireForm
 from interlock.errors import Problem
-from interlock.tools._batch import Batch, First, decide_first
+from interlock.tools._first import First, decide_first, first_blocks
 from interlock.tools._limits import ARMS_LIMIT
 from interlock.tools._rules import RuleReport, rule_reports, undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from interlock._lines import Records
+    from interlock._lines import Piece, Records
+    from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits
 
 __all__ = ["Branch", "BranchResult", "branch"]
@@ -208,15 +209,21 @@ class Branch(CompiledSpec):
             ConfigError: For a number of threads that is none, or records of another type.
             OSError: When the file cannot be read.
         """
-        names = tuple(answer.outcome for answer in (*self._answers, self._miss))
-        first = First(
+        return decide_first(self._first(), records, threads)
+
+    def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[Batch[BranchResult]]:
+        """Answer JSON Lines piece by piece, each as a batch of its own."""
+        return first_blocks(self._first(), pieces, threads)
+
+    def _first(self) -> First[BranchResult]:
+        answers = (*self._answers, self._miss)
+        return First(
             rules=self._rules,
-            outcomes=names,
-            answers=(*self._answers, self._miss),
+            outcomes=tuple(answer.outcome for answer in answers),
+            answers=answers,
             undetermined=self._undecided,
             fresh=_own,
         )
-        return decide_first(first, records, threads)
 
     def _undecided(self, value: object, arm: int) -> BranchResult:
         return BranchResult(matched=False, undetermined=undecided(self._rules, value, arm))

@@ -14,18 +14,20 @@ from interlock._compiled import (
     refuse,
 )
 from interlock._wire import draft_of
-from interlock.tools._batch import Batch, First, decide_each, decide_first
 from interlock.tools._fields import ABSENT, choice_problems, version_problems
+from interlock.tools._first import First, decide_first, first_blocks
 from interlock.tools._numbers import exact
+from interlock.tools._records import decide_each
 from interlock.tools._rows import row_problems
 from interlock.tools._rules import rule_reports, undecided
 from interlock.tools._table_result import TableResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from decimal import Decimal
 
-    from interlock._lines import Records
+    from interlock._lines import Piece, Records
+    from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits, Policy
 
 __all__ = ["DecisionTable", "TableResult", "decision_table"]
@@ -201,18 +203,28 @@ class DecisionTable(CompiledSpec):
         """
         if self._miss.policy != "first":
             return decide_each(self.decide, records, threads)
+        return decide_first(self._as_first(), records, threads)
+
+    def answer_blocks(
+        self, pieces: Iterable[Piece], threads: int
+    ) -> Iterator[Batch[TableResult]] | None:
+        """Answer JSON Lines piece by piece, each as a batch of its own; None but under `first`."""
+        if self._miss.policy != "first":
+            return None
+        return first_blocks(self._as_first(), pieces, threads)
+
+    def _as_first(self) -> First[TableResult]:
         hits = tuple(
             self._hit((name,), output)
             for name, output in zip(self._names, self._outputs, strict=True)
         )
-        first = First(
+        return First(
             rules=self._rules,
             outcomes=(*self._names, self._miss.outcome),
             answers=(*hits, self._miss),
             undetermined=self._undecided,
             fresh=_own,
         )
-        return decide_first(first, records, threads)
 
     def _undecided(self, value: object, row: int) -> TableResult:
         return self._open(value, row, ())

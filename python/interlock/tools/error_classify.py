@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Self, cast
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock.errors import ConfigError
+from interlock.tools._error_lines import error_blocks, many
 from interlock.tools._error_rules import read_packs, read_rules
 from interlock.tools._error_verdict import ErrorVerdict, ErrorVerdicts
 from interlock.tools._exceptions import signals_of
+from interlock.tools._records import read_threads
 from interlock.tools._signals import read_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from enum import Enum
 
+    from interlock._lines import Piece, Records
     from interlock.typing import JSON, Command, Instant, Limits
 
 __all__ = [
@@ -171,20 +174,24 @@ class ErrorClassify(CompiledSpec):
         """
         return ErrorVerdict(*self._classifier.classify(*read_signals(signals)))
 
-    def classify_many(self, records: Iterable[Mapping[str, object] | _core.Json]) -> ErrorVerdicts:
+    def classify_many(self, records: Records, *, threads: int | None = None) -> ErrorVerdicts:
         """Classify many errors given as data, in one call; as `classify_data` one by one.
 
+        Args:
+            records: Mappings or `Json` from any iterable; or JSON Lines, as bytes or as the path of
+                a file. A line that is refused is a bad line.
+            threads: How many threads read JSON Lines, at least 1; 1 when left out.
+
         Raises:
-            ConfigError: As `classify_data`, for the first record that is refused; its fields begin
-                with `records[…]`.
+            ConfigError: As `classify_data`, for the first record of an iterable that is refused;
+                its fields begin with `records[…]`. As `decide_many` for wrong arguments.
+            OSError: When the file cannot be read.
         """
-        # Of our own: a record may change somebody's list while it is read.
-        listed = list(records)
+        return many(self._classifier, records, read_threads(threads))
 
-        def one(place: int) -> tuple[object, ...]:
-            return tuple(read_signals(listed[place], f"records[{place}]"))
-
-        return ErrorVerdicts(self._classifier.classify_many(listed, one))
+    def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[ErrorVerdicts]:
+        """Classify JSON Lines piece by piece."""
+        return error_blocks(self._classifier, pieces, threads)
 
     def classify_exception(
         self,

@@ -9,7 +9,6 @@ from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm
 from interlock.errors import SpecInvalid
-from interlock.tools._batch import Batch, decide_each
 from interlock.tools._fields import (
     ABSENT,
     choice_problems,
@@ -25,6 +24,7 @@ from interlock.tools._owners import (
     read_fallback,
     standing,
 )
+from interlock.tools._records import decide_each
 from interlock.tools._rules import RuleReport, open_reason, rule_reports
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from interlock._lines import Records
     from interlock.errors import Problem
+    from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits, Strategy
-
 __all__ = [
     "LeadAssign",
     "LeadResult",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, Self, cast
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm, draft_of
-from interlock.tools._batch import Batch, decide_each
 from interlock.tools._fields import spelled_catch_all, version_problems
 from interlock.tools._limits import RULES_LIMIT
 from interlock.tools._numbers import counted, exact, total, written
 from interlock.tools._points import range_problems, read_bands, rule_problems, whole_points
+from interlock.tools._records import decide_each
 from interlock.tools._rules import RuleReport, rule_reports
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from interlock._lines import Records
+    from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits, Number
-
 __all__ = ["Contribution", "RuleReason", "RuleScore", "ScoreResult", "rule_score"]
 
 _CATCH_ALL = "a rule for every record checks the op `exists` of the value itself"

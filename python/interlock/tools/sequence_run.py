@@ -9,10 +9,10 @@ from interlock import _core
 from interlock._compiled import CompiledSpec, beside, payload_problems, plain_problems, refuse
 from interlock._instant import read_instant
 from interlock.errors import ConfigError, InputInvalid, Problem, SpecInvalid
-from interlock.tools._batch import Batch, decide_each
 from interlock.tools._fields import version_problems
 from interlock.tools._limits import STEPS_LIMIT
 from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
+from interlock.tools._records import decide_each
 from interlock.tools._rules import rule_reports
 from interlock.tools._steps import (
     Step,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from interlock._lines import Records
+    from interlock.tools._batch import Batch
     from interlock.typing import JSON, Instant, Limits, SequenceState
-
 __all__ = ["SequenceRun", "input_problems", "sequence_run"]
 
 

@@ -104,7 +104,7 @@ impl<'w> Picker<'w> {
             scan(text, open, &mut sink)?;
             shape.end(text, found);
         }
-        Ok(Picked { wanted, text, found, whole: OnceCell::new() })
+        Ok(Picked { wanted, text, found, has_others: shape.has_others, whole: OnceCell::new() })
     }
 }
 
@@ -179,6 +179,7 @@ impl Sink for Finder<'_> {
         } else {
             self.wanted.child(*object, |child| *child.key == *name)
         };
+        self.shape.has_others |= *object == 0 && self.named.is_none();
     }
 
     fn scalar(&mut self, scalar: Scalar, start: usize, end: usize) {
@@ -193,6 +194,7 @@ pub struct Picked<'a> {
     wanted: &'a Wanted,
     text: &'a str,
     found: &'a [Found],
+    has_others: bool,
     /// The whole of it, read when somebody asks beyond the wanted places.
     whole: OnceCell<Option<Document>>,
 }
@@ -229,6 +231,12 @@ pub enum PickedNode<'a> {
 }
 
 impl<'a> PickedNode<'a> {
+    /// Whether the whole value is an object of which all members are wanted.
+    pub fn is_all_wanted(&self) -> bool {
+        matches!(self, Self::At(picked, 0) if !picked.has_others
+            && matches!(picked.found.first(), Some(Found::Object)))
+    }
+
     /// The same value in the whole document.
     fn whole(&self) -> Option<JsonNode<'a>> {
         match self {

@@ -17,6 +17,8 @@ pub(super) struct Shape {
     after: usize,
     learning: bool,
     known: bool,
+    /// Whether the text that was read last has members at its root that nobody asks for.
+    pub(super) has_others: bool,
 }
 
 /// Longer texts are not learned: nobody keeps as much for the next one.
@@ -52,6 +54,7 @@ impl Shape {
         self.after = 0;
         self.learning = text.len() <= LONGEST;
         self.known = false;
+        self.has_others = false;
     }
 
     /// Learns a scalar of a text.

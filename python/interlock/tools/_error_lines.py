@@ -1,0 +1,73 @@
+"""Many errors: plain signals are read by the core, all others with every care here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlock import _core
+from interlock._lines import is_text, pieces
+from interlock.errors import InterlockError
+from interlock.tools._batch import BadLine
+from interlock.tools._error_verdict import ErrorVerdicts, Plain
+from interlock.tools._records import OVERLONG, iterable, what_is_wrong
+from interlock.tools._signals import read_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from interlock._lines import Piece
+
+__all__ = ["error_blocks", "many"]
+
+
+def many(classifier: _core.Classifier, records: object, threads: int) -> ErrorVerdicts:
+    """Classify records from any iterable, or JSON Lines.
+
+    Raises:
+        ConfigError: For the first record of an iterable that is refused.
+        OSError: When a file cannot be read.
+    """
+    if is_text(records):
+        return ErrorVerdicts.joined(error_blocks(classifier, pieces(records), threads))
+    # Of our own: a record may change somebody's list while it is read.
+    own = list(iterable(records))
+
+    def one(place: int) -> tuple[object, ...]:
+        return tuple(read_signals(own[place], f"records[{place}]"))
+
+    return ErrorVerdicts(classifier.classify_many(own, one))
+
+
+def error_blocks(
+    classifier: _core.Classifier, pieces: Iterable[Piece], threads: int
+) -> Iterator[ErrorVerdicts]:
+    """Classify the lines of one piece after the other."""
+    before = 0
+    for piece in pieces:
+        if piece.overlong:
+            before += 1
+            yield ErrorVerdicts(Plain([None]), {0: BadLine(line=before, message=OVERLONG)})
+            continue
+        verdicts, lines = _block(classifier, piece.text, before, threads)
+        before += lines
+        yield verdicts
+
+
+def _block(
+    classifier: _core.Classifier, text: bytes, before: int, threads: int
+) -> tuple[ErrorVerdicts, int]:
+    bad: dict[int, BadLine] = {}
+
+    def refused(place: int, line: int, error: BaseException) -> None:
+        if not isinstance(error, InterlockError):
+            raise error
+        bad[place] = BadLine(line=before + line, message=what_is_wrong(error))
+
+    rows, no_json, lines = classifier.classify_lines(text, threads, _read, refused)
+    for place, line, column, message in no_json:
+        bad[place] = BadLine(line=before + line, message=f"{message} (column {column})")
+    return ErrorVerdicts(rows, dict(sorted(bad.items()))), lines
+
+
+def _read(text: bytes) -> tuple[object, ...]:
+    return tuple(read_signals(_core.Json(text)))

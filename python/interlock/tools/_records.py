@@ -1,0 +1,131 @@
+"""The records of a call of many: what they may be, and how they are answered one at a time."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, cast
+
+from interlock import _core
+from interlock._lines import LINE_LIMIT, is_text, pieces
+from interlock.errors import ConfigError, Problem
+from interlock.tools._batch import BadLine, Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from interlock.errors import InterlockError
+    from interlock.tools._batch import R
+
+__all__ = [
+    "BLANKS",
+    "OVERLONG",
+    "decide_each",
+    "iterable",
+    "read_each",
+    "read_threads",
+    "what_is_wrong",
+]
+
+BLANKS = b" \t\r\n"
+"""The white space of JSON."""
+OVERLONG = f"longer than the limit of {LINE_LIMIT} bytes"
+"""What is wrong with a line over the limit."""
+_MOST_THREADS = 256
+
+
+def decide_each(ask: Callable[[object], R], records: object, threads: object) -> Batch[R]:
+    """Answer each record, or each line of a JSON Lines text or file, one at a time.
+
+    Raises:
+        ConfigError: As `decide_first`.
+        OSError: When the file cannot be read.
+    """
+    read_threads(threads)
+    codes: dict[str, int] = {}
+    column = array("i")
+    results: list[R | BadLine] = []
+    undetermined: dict[int, R] = {}
+    bad: dict[int, BadLine] = {}
+    for place, record in enumerate(read_each(records)):
+        result = record if isinstance(record, BadLine) else ask(record)
+        if isinstance(result, BadLine):
+            bad[place] = result
+        elif result.undetermined:
+            undetermined[place] = result
+        results.append(result)
+        column.append(codes.setdefault(result.outcome, len(codes)))
+    return Batch(tuple(codes), column.tobytes(), results, undetermined, bad)
+
+
+def read_each(records: object) -> Iterator[object]:
+    """Give each record; of a JSON Lines text or file as `Json`, or as a bad line.
+
+    Raises:
+        ConfigError: For records of the wrong type.
+        OSError: When the file cannot be read.
+    """
+    if not is_text(records):
+        yield from iterable(records)
+        return
+    before = 0
+    for piece in pieces(records):
+        if piece.overlong:
+            before += 1
+            yield BadLine(line=before, message=OVERLONG)
+            continue
+        lines = piece.text.split(b"\n")
+        for number, line in enumerate(lines, before + 1):
+            if text := line.rstrip(BLANKS):
+                yield _read_line(text, number)
+        before += len(lines) - 1
+
+
+def _read_line(line: bytes, number: int) -> _core.Json | BadLine:
+    try:
+        return _core.Json(line)
+    except ConfigError as error:
+        return BadLine(line=number, message=what_is_wrong(error))
+
+
+def what_is_wrong(error: InterlockError) -> str:
+    """Say in one line all that is wrong with a line; of its place only the column is news."""
+    if not isinstance(error, ConfigError):
+        return str(error)
+    return "; ".join(_told(problem) for problem in error.problems)
+
+
+def _told(problem: Problem) -> str:
+    line, colon, column = problem.field.partition(":")
+    if colon and line.isdecimal():
+        return f"{problem.message} (column {column})"
+    shown = "" if problem.value is None else f"{problem.value}: "
+    return f"{problem.field}: {shown}{problem.message}"
+
+
+def iterable(records: object) -> Iterable[object]:
+    """Take records from anything that gives them.
+
+    Raises:
+        ConfigError: For anything else.
+    """
+    try:
+        return iter(cast("Iterable[object]", records))
+    except TypeError:
+        message = "must be records, or JSON Lines as bytes or as the path of a file"
+        problem = Problem("spec/wrong-type", "records", _core.preview(records), message)
+        raise ConfigError((problem,)) from None
+
+
+def read_threads(threads: object) -> int:
+    """Read a number of threads; None is one.
+
+    Raises:
+        ConfigError: When it is no whole number of at least 1.
+    """
+    if threads is None:
+        return 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        message = "must be a whole number of at least 1"
+        problem = Problem("spec/wrong-type", "threads", _core.preview(threads), message)
+        raise ConfigError((problem,))
+    return min(threads, _MOST_THREADS)

@@ -43,7 +43,7 @@ impl Limits {
         pattern_nesting: 100,
         patterns_bytes: 32 << 20,
         text_bytes: 8 << 20,
-        pattern_work: 1 << 25,
+        pattern_work: 1 << 26,
     };
 
     /// The names under which a caller sets a limit, with what is in force.

@@ -24,7 +24,7 @@ const WEIGHT: usize = 8_000;
 
 /// Bytes of a compiled pattern times bytes of a text from which `regex-automata` is not asked: it
 /// may simulate, and cannot be stopped.
-const HEAVY: usize = 1 << 32;
+const HEAVY: usize = 1 << 33;
 
 /// A compiled pattern, ready to run.
 #[derive(Debug)]

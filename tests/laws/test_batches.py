@@ -45,6 +45,8 @@ def _texts(draw: st.DrawFn) -> tuple[list[str], str]:
     good = st.one_of(_ALIKE, _ALIKE, json_texts().map(_one_line))
     any_line = st.one_of(good, good, damaged_texts().map(_one_line), _BLANK)
     lines = draw(st.lists(any_line, min_size=1, max_size=12))
+    # At the very start of a text a byte-order mark is left out, which no record knows of.
+    lines[0] = lines[0].lstrip("\ufeff")
     return lines, draw(st.sampled_from(("\n", "\r\n")))
 
 

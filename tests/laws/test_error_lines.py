@@ -45,7 +45,8 @@ def _texts() -> st.SearchStrategy[list[str]]:
     others = st.one_of(json_texts(), damaged_texts(), st.sampled_from(("", "\t ", "[]", "7")))
     told = signals().map(json.dumps)
     one = st.one_of(told, alike, alike, _odd(), _odd(), others)
-    return st.lists(one.map(_one_line), max_size=12)
+    # A byte-order mark is left out at the very start of a text, which no record knows of.
+    return st.lists(one.map(_one_line).map(lambda line: line.lstrip("\ufeff")), max_size=12)
 
 
 def _alone(tool: ErrorClassify, line: str, number: int) -> Any:

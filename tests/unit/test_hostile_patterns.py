@@ -133,7 +133,7 @@ class TestWork:
         ],
     )
     def test_more_steps_than_the_limit_are_undetermined(self, source: str) -> None:
-        with pytest.raises(PatternError, match="takes more than 33554432 steps"):
+        with pytest.raises(PatternError, match="takes more than 67108864 steps"):
             Pattern(source).test(NOISE)
         check = {"path": "", "op": "matches", "expected": source}
         assert "undetermined" == Checks([check]).verdict(NOISE)

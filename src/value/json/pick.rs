@@ -11,6 +11,9 @@ use crate::value::{MemberName, Node, Read, Step, Text, View};
 #[derive(Debug, Default)]
 pub struct Wanted {
     places: Vec<Place>,
+    /// Whether two places are the same item of an array, as `0` and `00` are, which as names of
+    /// members are two: such texts are read whole.
+    ambiguous: bool,
 }
 
 #[derive(Debug)]
@@ -34,6 +37,8 @@ impl Wanted {
             if at != 0
                 && let Some(parent) = wanted.places.get_mut(parent)
             {
+                let is_same = |child: &Child| index.is_some() && child.index == index;
+                wanted.ambiguous |= parent.children.iter().any(is_same);
                 parent.children.push(Child { key: key.into(), index, place: at });
             }
             wanted.places.push(Place { parent, children: Vec::new() });
@@ -202,7 +207,8 @@ pub struct Picked<'a> {
 impl Picked<'_> {
     /// The value itself.
     pub fn root(&self) -> PickedNode<'_> {
-        PickedNode::At(self, 0)
+        let whole = if self.wanted.ambiguous { self.whole(0) } else { None };
+        whole.map_or(PickedNode::At(self, 0), PickedNode::Other)
     }
 
     fn whole(&self, place: usize) -> Option<JsonNode<'_>> {
@@ -339,7 +345,7 @@ mod tests {
     fn text() -> impl Strategy<Value = String> {
         let scalar = select(vec!["1", "\"x\"", "null", "true", "\"a\\nb\"", "2.50", "[]", "{}"]);
         scalar.prop_map(str::to_owned).prop_recursive(4, 24, 4, |inner| {
-            let name = select(vec!["a", "b", "c", "0", "1", "\\u0061"]);
+            let name = select(vec!["a", "b", "c", "0", "00", "1", "\\u0061"]);
             let member =
                 (name, inner.clone()).prop_map(|(name, value)| format!("\"{name}\": {value}"));
             prop_oneof![
@@ -349,11 +355,11 @@ mod tests {
         })
     }
 
-    /// a, a.b, a.0, b, b.a.c, 1
-    fn wanted() -> Wanted {
+    /// a, a.b, a.0, b, b.a.c, 1; also a.00, which in an array is a.0
+    fn wanted(ambiguous: bool) -> Wanted {
         let places = [(0, "", None), (0, "a", None), (1, "b", None), (1, "0", Some(0))];
         let more = [(0, "b", None), (4, "a", None), (5, "c", None), (0, "1", Some(1))];
-        let all = places.into_iter().chain(more);
+        let all = places.into_iter().chain(more).chain(ambiguous.then_some((1, "00", Some(0))));
         Wanted::new(all.map(|(parent, key, index)| (parent, key.as_bytes(), index)))
     }
 
@@ -377,8 +383,9 @@ mod tests {
         #[test]
         fn what_is_picked_is_what_is_there(
             texts in vec((text(), vec(select(&PARTS[..]), 0..12), 0_u8..3), 1..6),
+            ambiguous in any::<bool>(),
         ) {
-            let wanted = wanted();
+            let wanted = wanted(ambiguous);
             let mut picker = Picker::new(&wanted);
             for (value, parts, kind) in texts {
                 let text = match kind { 0 => parts.concat(), 1 => value, _ => value + parts.first().unwrap_or(&"") };

@@ -142,9 +142,9 @@ def rows(count: int, hit: int) -> list[Spec]:
     return table
 
 
-def table_by_hand(table: list[Spec]) -> Callable[[Record], int | None]:
-    """Write the rows as one loop over tuples, the way a table is kept in code."""
-    kept = [
+def _kept(table: list[Spec]) -> list[tuple[str, frozenset[str], float, int]]:
+    """Currency, tiers, bound and outputs of each row."""
+    return [
         (
             row["when"][0]["expected"],
             frozenset(row["when"][1]["expected"]),
@@ -153,6 +153,11 @@ def table_by_hand(table: list[Spec]) -> Callable[[Record], int | None]:
         )
         for row in table
     ]
+
+
+def table_by_hand(table: list[Spec]) -> Callable[[Record], int | None]:
+    """Write the rows as one loop over tuples, the way a table is kept in code."""
+    kept = _kept(table)
 
     def decide(record: Record) -> int | None:
         sale = record["order"]
@@ -167,15 +172,7 @@ def table_by_hand(table: list[Spec]) -> Callable[[Record], int | None]:
 
 def collect_by_hand(table: list[Spec]) -> Callable[[Record], list[int]]:
     """As `table_by_hand`, for all rows that hold."""
-    kept = [
-        (
-            row["when"][0]["expected"],
-            frozenset(row["when"][1]["expected"]),
-            row["when"][2]["expected"],
-            row["outputs"],
-        )
-        for row in table
-    ]
+    kept = _kept(table)
 
     def decide(record: Record) -> list[int]:
         sale = record["order"]

@@ -41,6 +41,9 @@ pub enum Why {
     Unreadable(Box<str>),
 }
 
+/// Bytes of a text that a pattern is through with before anybody notices.
+const SHORT: usize = 4 << 10;
+
 impl Test {
     /// Answers for what the path led to; `negated` when the op is the negation of another.
     pub fn answer<N: Node>(&self, negated: bool, resolved: &Resolved<N>) -> Answer {
@@ -83,7 +86,10 @@ impl Test {
             (Self::Equals(operand), _) => Some(scalar.equals(operand)),
             (Self::OneOf(members), _) => Some(members.iter().any(|member| scalar.equals(member))),
             (Self::Type(bits), _) => Some(bits & scalar_bits(scalar) != 0),
-            (Self::Matches(pattern), Scalar::Text(text)) => pattern.test(text).ok(),
+            // What may be refused after much work is asked once, where there is a place for the reason.
+            (Self::Matches(pattern), Scalar::Text(text)) if text.len() <= SHORT => {
+                pattern.test(text).ok()
+            }
             (Self::StartsWith(head), Scalar::Text(text)) => Some(text.starts_with(head)),
             (Self::EndsWith(tail), Scalar::Text(text)) => Some(text.ends_with(tail)),
             (Self::Contains(operand), Scalar::Text(text)) => {

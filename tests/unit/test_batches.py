@@ -207,7 +207,7 @@ def test_hostile_nesting_in_a_line() -> None:
     assert _names(batch) == ["(error)", "small", "small", "big"]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows starts processes anew and has no fork")
 def test_a_fork_after_a_batch_with_threads() -> None:
     text = b'{"n": 2}\n' * 100_000
     assert ROUTE.decide_many(text, threads=4).counts() == {"big": 100_000}

@@ -253,3 +253,17 @@ def test_more_records_than_are_held_at_a_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(_first, "_CHUNK", 3)
     records = [{"n": at % 3} for at in range(10)]
     assert ROUTE.decide_many(iter(records)) == [ROUTE.decide(one) for one in records]
+
+
+def test_other_answers_are_another_batch() -> None:
+    batch = ROUTE.decide_many([{"n": 2}, {"n": 0}])
+    assert batch == ROUTE.decide_many(b'{"n": 2}\n{"n": 0}')
+    assert batch == batch.to_list()
+    for other in ([{"n": 0}, {"n": 2}], [{"n": 2}], []):
+        assert batch != ROUTE.decide_many(other)
+        assert batch != ROUTE.decide_many(other).to_list()
+
+
+def test_outcomes_of_one_name_are_counted_together() -> None:
+    arm = {"name": "(no match)", "when": [{"path": "n", "op": "exists"}]}
+    assert {"(no match)": 3} == Branch([arm]).decide_many([{"n": 1}, {}, {"n": 2}]).counts()

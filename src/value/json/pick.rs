@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::scan::{Raw, Scalar, Sink, decode, scan};
 use super::shape::Shape;
 use super::{Document, JsonFault, JsonNode, number, utf8};
-use crate::value::{MemberName, Node, Read, Step, Text, View};
+use crate::value::{self, MemberName, Node, Number, Read, Step, Text, View};
 
 /// A tree of places; the first is the whole value.
 #[derive(Debug, Default)]
@@ -280,6 +280,33 @@ impl Node for PickedNode<'_> {
         })
     }
 
+    fn scalar(&self) -> Option<value::Scalar<'_>> {
+        let Self::At(picked, place) = self else { return None };
+        let Found::Scalar(scalar) = picked.found.get(*place)? else { return None };
+        Some(match *scalar {
+            Scalar::Null => value::Scalar::Null,
+            Scalar::True => value::Scalar::Boolean(true),
+            Scalar::False => value::Scalar::Boolean(false),
+            Scalar::Number { start, end } => match number(picked.text.get(start..end)?).ok()? {
+                View::Number(Number::Int(int)) => value::Scalar::Int(int),
+                View::Number(Number::Float(float)) => value::Scalar::Float(float),
+                _ => return None,
+            },
+            Scalar::String(Raw { start, end, escaped: false }) => {
+                value::Scalar::Text(picked.text.as_bytes().get(start..end)?)
+            }
+            Scalar::String(_) => return None,
+        })
+    }
+
+    #[inline]
+    fn at(&self, slot: usize) -> Option<Self> {
+        let Self::At(picked, 0) = self else { return None };
+        let there = !matches!(picked.found.get(slot), None | Some(Found::Nothing));
+        there.then_some(Self::At(picked, slot))
+    }
+
+    #[inline]
     fn child(&self, step: &Step<'_>) -> Read<Option<Self>> {
         if let (Self::At(picked, place), Some(slot)) = (self, step.slot)
             && picked.wanted.places.get(slot).is_some_and(|wanted| wanted.parent == *place)
@@ -393,7 +420,11 @@ mod tests {
                 for _ in 0..2 {
                     match (picker.pick(text.as_bytes()), Document::parse(text.as_bytes())) {
                         (Ok(picked), Ok(document)) => {
-                            prop_assert_eq!(seen(&picked.root(), &wanted), seen(&document.root(), &wanted));
+                            let there = seen(&document.root(), &wanted);
+                            prop_assert_eq!(&seen(&picked.root(), &wanted), &there);
+                            let at = |slot| picked.root().at(slot).map(|node| read(&node));
+                            let at_once: Vec<_> = (0..there.len()).map(at).collect();
+                            prop_assert!(wanted.ambiguous || at_once == there);
                         }
                         (picked, document) => prop_assert_eq!(picked.err(), document.err(), "{}", text),
                     }

@@ -74,8 +74,14 @@ impl Parts {
 
     /// Those that a text holds.
     pub(super) fn find(&self, text: &[u8]) -> Hits {
-        let found = self.automaton.find_overlapping_iter(text);
-        distinct(found.map(|part| part.pattern().as_u32()).collect())
+        let mut hits = Hits::new();
+        for part in self.automaton.find_overlapping_iter(text) {
+            add(&mut hits, part.pattern().as_u32());
+            if hits.len() == self.texts.len() {
+                break;
+            }
+        }
+        hits
     }
 
     /// Those that are items of a list; not when one of its items is no value or cannot be read,
@@ -86,19 +92,36 @@ impl Parts {
             match item.view()? {
                 View::String(text) => {
                     let found = self.position(text.as_bytes());
-                    hits.extend(found.and_then(|at| u32::try_from(at).ok()));
+                    if let Some(at) = found.and_then(|at| u32::try_from(at).ok()) {
+                        add(&mut hits, at);
+                    }
                 }
                 View::Opaque(kind) => return Err(Unreadable::foreign(&kind)),
                 _ => {}
             }
             Ok(false)
         })?;
-        Ok(distinct(hits))
+        Ok(hits)
     }
 }
 
-fn distinct(mut hits: Hits) -> Hits {
-    hits.sort_unstable();
-    hits.dedup();
-    hits
+/// Adds a hit in its place; what is found again and again takes no more room.
+fn add(hits: &mut Hits, hit: u32) {
+    if let Err(place) = hits.binary_search(&hit) {
+        hits.insert(place, hit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_again_and_again_takes_no_more_room() {
+        let texts = ["a", "aa", "aaa", "b"].map(|text| text.as_bytes().into());
+        let parts = Parts::new(texts.into()).unwrap();
+        let hits = parts.find(&b"a".repeat(100_000));
+        assert_eq!(*hits, [0, 1, 2]);
+        assert!(!hits.spilled());
+    }
 }

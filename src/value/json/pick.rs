@@ -69,8 +69,8 @@ pub struct Picker<'w> {
 /// A container that is open.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    /// Nothing in it is wanted.
-    Other,
+    /// Nothing in it is wanted; how many are open inside.
+    Other(usize),
     /// At a place.
     Object(usize),
     /// At a place; how many items it has had.
@@ -146,32 +146,36 @@ impl Finder<'_> {
     /// Of a repeated name the last counts: what the earlier value held is forgotten.
     fn forget(&mut self, place: usize) {
         self.shape.give_up();
-        let mut gone = vec![false; self.found.len()];
-        for (at, entry) in self.wanted.places.iter().enumerate().skip(place) {
-            let goes = at == place || gone.get(entry.parent) == Some(&true);
-            if let (Some(gone), Some(found)) = (gone.get_mut(at), self.found.get_mut(at))
-                && goes
-            {
-                *gone = true;
+        let mut gone = vec![place];
+        while let Some(place) = gone.pop() {
+            if let Some(found) = self.found.get_mut(place) {
                 *found = Found::Nothing;
             }
+            gone.extend(self.wanted.children(place).iter().map(|child| child.place));
         }
     }
 }
 
 impl Sink for Finder<'_> {
     fn begin(&mut self, object: bool) {
+        if let Some(Frame::Other(inside)) = self.frames.last_mut() {
+            *inside += 1;
+            return;
+        }
         let place = self.note(if object { Found::Object } else { Found::Array });
         let place = place.filter(|place| !self.wanted.children(*place).is_empty());
         self.frames.push(match place {
-            None => Frame::Other,
+            None => Frame::Other(0),
             Some(place) if object => Frame::Object(place),
             Some(place) => Frame::Array(place, 0),
         });
     }
 
     fn end(&mut self) {
-        self.frames.pop();
+        match self.frames.last_mut() {
+            Some(Frame::Other(inside @ 1..)) => *inside -= 1,
+            _ => drop(self.frames.pop()),
+        }
     }
 
     fn name(&mut self, Raw { start, end, escaped }: Raw) {
@@ -377,6 +381,16 @@ mod tests {
             nodes.push(nodes[parent].as_ref().and_then(|node| node.child(&step).unwrap()));
         }
         nodes.iter().map(|node| node.as_ref().map(read)).collect()
+    }
+
+    #[test]
+    fn nesting_that_nobody_asks_for_takes_no_room() {
+        let wanted = wanted(false);
+        for open in ["[", "{\"c\":"] {
+            let mut picker = Picker::new(&wanted);
+            picker.pick(open.repeat(100_000).as_bytes()).unwrap_err();
+            assert!(picker.frames.capacity() < 100);
+        }
     }
 
     proptest! {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
@@ -109,7 +108,7 @@ def iterable(records: object) -> Iterable[object]:
     Raises:
         ConfigError: For anything else; for a mapping, of which only the names would be read.
     """
-    if isinstance(records, Mapping):
+    if hasattr(records, "keys"):
         raise _refused(records, "is one record: write [record]")
     try:
         return iter(cast("Iterable[object]", records))

@@ -1,6 +1,7 @@
 //! Which of many texts a text starts with, ends with, or holds: all of them found in one go.
 
 use aho_corasick::AhoCorasick;
+use memchr::memmem;
 use smallvec::SmallVec;
 
 use crate::value::{Node, Read, Unreadable, View};
@@ -54,6 +55,11 @@ impl Heads {
     }
 }
 
+/// So many bytes are passed, at least, when one text is looked for alone, in the time that a hit takes.
+const PASSED: usize = 256;
+/// So many hits are never too many.
+const FOUND: usize = 64;
+
 /// Texts that are looked for inside of texts, and among the items of lists.
 #[derive(Debug)]
 pub(super) struct Parts {
@@ -74,14 +80,24 @@ impl Parts {
 
     /// Those that a text holds.
     pub(super) fn find(&self, text: &[u8]) -> Hits {
+        let most = FOUND.saturating_add(text.len().saturating_mul(self.texts.len()) / PASSED);
         let mut hits = Hits::new();
-        for part in self.automaton.find_overlapping_iter(text) {
+        for (count, part) in self.automaton.find_overlapping_iter(text).enumerate() {
+            if count == most {
+                return self.one_by_one(text);
+            }
             add(&mut hits, part.pattern().as_u32());
             if hits.len() == self.texts.len() {
                 break;
             }
         }
         hits
+    }
+
+    /// As `find`; less work where the same texts come again and again.
+    fn one_by_one(&self, text: &[u8]) -> Hits {
+        let parts = (0..).zip(&self.texts);
+        parts.filter(|(_, part)| memmem::find(text, part).is_some()).map(|(at, _)| at).collect()
     }
 
     /// Those that are items of a list; not when one of its items is no value or cannot be read,

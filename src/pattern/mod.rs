@@ -170,6 +170,14 @@ impl Pattern {
     }
 }
 
+/// Makes what [`is_valid`] looks up, so that no thread that asks it is ever in the midst of that: one
+/// that is when its process forks would leave it unfinished in the child, where others wait for it.
+pub fn make_ready() {
+    for first in [true, false] {
+        parse::letters(first);
+    }
+}
+
 /// Whether a source compiles as ECMAScript without flags; `None` when it is over a limit or uses
 /// what the parser does not know yet.
 pub fn is_valid(source: &[u8], limits: &Limits) -> Option<bool> {

@@ -58,9 +58,9 @@ impl Wanted {
         self.children(place).iter().find(|child| is(child)).map(|child| child.place)
     }
 
-    /// The parent of each place.
-    pub(super) fn parents(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().map(|place| place.parent)
+    /// The places one step below one.
+    pub(super) fn below(&self, place: usize) -> impl Iterator<Item = usize> {
+        self.children(place).iter().map(|child| child.place)
     }
 }
 

@@ -198,14 +198,12 @@ impl<'a> Reading<'a> {
     #[cold]
     fn forget(&mut self, place: usize) {
         self.shape.give_up();
-        let mut is_gone = vec![false; self.found.len()];
-        let parents = self.wanted.parents().enumerate();
-        for ((at, parent), found) in parents.zip(self.found.iter_mut()).skip(place + 1) {
-            let goes = parent == place || is_gone.get(parent) == Some(&true);
-            if let (true, Some(is_gone)) = (goes, is_gone.get_mut(at)) {
-                *is_gone = true;
+        let mut gone: Vec<usize> = self.wanted.below(place).collect();
+        while let Some(place) = gone.pop() {
+            if let Some(found) = self.found.get_mut(place) {
                 *found = Found::Nothing;
             }
+            gone.extend(self.wanted.below(place));
         }
     }
 }
@@ -219,5 +217,21 @@ impl Sink for Inner<'_, '_> {
     fn name(&mut self, _: Raw) {}
     fn scalar(&mut self, _: Scalar, start: usize, end: usize) {
         self.0.scalar(self.1, ELSEWHERE, start, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nesting_that_nobody_asks_for_takes_no_frames() {
+        let places = [(0, &b""[..], None), (0, b"a", None), (1, b"b", None)];
+        let wanted = Wanted::new(places.into_iter());
+        for open in ["[", "{\"c\":"] {
+            let mut picker = Picker::new(&wanted);
+            picker.pick(open.repeat(100_000).as_bytes()).unwrap_err();
+            assert!(picker.around.capacity() < 100);
+        }
     }
 }

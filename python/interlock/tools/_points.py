@@ -19,20 +19,18 @@ from interlock.tools._numbers import exact, number_problems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
 
     from interlock.typing import JSON
 
-__all__ = ["range_problems", "read_bands", "rule_problems", "whole_points"]
+__all__ = ["column_of", "range_problems", "read_bands", "rule_problems"]
 
 _FIELDS = ("name", "min")
 
 
-def whole_points(points: Sequence[int | Decimal]) -> _core.Points | None:
-    """Give points as a column that the core adds up; None unless all are whole and not huge."""
-    whole = [each for each in points if isinstance(each, int)]
+def column_of(points: Sequence[int]) -> _core.Points | None:
+    """Give points as a column that the core adds up; None when they are too large for that."""
     try:
-        return _core.Points(whole) if len(whole) == len(points) else None
+        return _core.Points(points)
     except OverflowError:
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from interlock import _core
 from interlock._compiled import (
@@ -20,7 +20,7 @@ from interlock.tools._numbers import exact
 from interlock.tools._records import decide_each
 from interlock.tools._rows import row_problems
 from interlock.tools._rules import rule_reports, undecided
-from interlock.tools._table_result import TableResult
+from interlock.tools._table_result import Rows, TableResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DecisionTable", "TableResult", "decision_table"]
 
+_MARKS = 64
+"""Bytes that an answer may keep instead of the rows that hold, at most; they have a bit a row."""
 _POLICIES = ("first", "unique", "priority", "collect")
 
 
@@ -73,13 +75,11 @@ class DecisionTable(CompiledSpec):
     """
 
     __slots__ = (
-        "_copied",
         "_hits",
         "_miss",
-        "_names",
-        "_outputs",
         "_positions",
         "_priorities",
+        "_rows",
         "table_hash",
     )
 
@@ -88,10 +88,7 @@ class DecisionTable(CompiledSpec):
 
     table_hash: str
     """16 hexadecimal digits of the SHA-256 of the canonical form of `{policy, rows}`."""
-    _names: tuple[str, ...]
-    _outputs: tuple[JSON, ...]
-    _copied: frozenset[int]
-    """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
+    _rows: Rows
     _priorities: tuple[Decimal, ...]
     _miss: TableResult
     _positions: tuple[int, ...]
@@ -126,10 +123,13 @@ class DecisionTable(CompiledSpec):
             spec["version"] = version
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
-        self._set("_names", tuple(row["id"] for row in entries))
-        self._set("_outputs", tuple(row["outputs"] for row in entries))
         copied = (i for i, row in enumerate(entries) if isinstance(row["outputs"], (dict, list)))
-        self._set("_copied", frozenset(copied))
+        told = Rows(
+            names=tuple(cast("str", row["id"]) for row in entries),
+            outputs=tuple(row["outputs"] for row in entries),
+            copied=frozenset(copied),
+        )
+        self._set("_rows", told)
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
         self._set("_miss", self._missing(policy, version, fallback))
         self._set("_positions", tuple(range(len(entries))))
@@ -216,11 +216,11 @@ class DecisionTable(CompiledSpec):
     def _as_first(self) -> First[TableResult]:
         hits = tuple(
             self._hit((name,), output)
-            for name, output in zip(self._names, self._outputs, strict=True)
+            for name, output in zip(self._rows.names, self._rows.outputs, strict=True)
         )
         return First(
             rules=self._rules,
-            outcomes=(*self._names, self._miss.outcome),
+            outcomes=(*self._rows.names, self._miss.outcome),
             answers=(*hits, self._miss),
             undetermined=self._undecided,
             fresh=_own,
@@ -234,22 +234,27 @@ class DecisionTable(CompiledSpec):
             return self._missed()
         if first < 0:
             return self._open(value, -2 - first, ())
-        answer = self._hit((self._names[first],), self._output(first))
-        if first not in self._copied:
+        answer = self._hit((self._rows.names[first],), self._output(first))
+        if first not in self._rows.copied:
             self._hits[first] = answer
         return answer
 
     def _collected(self, value: object) -> TableResult:
-        open_rows, ids, outputs = self._rules.standing(value, self._names, self._outputs)
+        open_rows, held = self._rules.standing(value)
         if open_rows:
-            return self._open(value, open_rows[0], ids)
-        if not ids:
+            return self._open(value, open_rows[0], self._rows.named(held))
+        if not held:
             return self._missed()
-        return self._hit(ids, _core.plain(outputs) if self._copied else list(outputs))
+        if len(held) > _MARKS:
+            return self._hit(self._rows.named(held), self._rows.collected(held))
+        answer = self._draft()
+        answer._marks, answer._source = held, self._rows  # noqa: SLF001 (ours until it is given)
+        answer.__class__ = TableResult
+        return cast("TableResult", answer)
 
     def _ranked(self, value: object) -> TableResult:
-        hits: tuple[int, ...]
-        open_rows, ids, hits = self._rules.standing(value, self._names, self._positions)
+        open_rows, held = self._rules.standing(value)
+        ids, hits = self._rows.named(held), _core.marked(self._positions, held)
         by_priority = self._miss.policy == "priority"
         top = max(self._priorities[row] for row in hits) if by_priority and hits else None
         if top is not None:
@@ -261,32 +266,37 @@ class DecisionTable(CompiledSpec):
         rivals = [row for row in hits if top is None or self._priorities[row] == top]
         if len(rivals) > 1:
             return self._conflict(ids, rivals)
-        return self._hit(ids, self._output(rivals[0]), (self._names[rivals[0]],))
+        return self._hit(ids, self._output(rivals[0]), (self._rows.names[rivals[0]],))
 
     def _missed(self) -> TableResult:
         miss = self._miss
         return replace(miss, outputs=_core.plain(miss.outputs)) if miss.fallback else miss
 
     def _output(self, row: int) -> JSON:
-        outputs = self._outputs[row]
-        return _core.plain(outputs) if row in self._copied else outputs
+        outputs = self._rows.outputs[row]
+        return _core.plain(outputs) if row in self._rows.copied else outputs
 
     def _hit(
         self, ids: tuple[str, ...], outputs: JSON, deciding: tuple[str, ...] | None = None
     ) -> TableResult:
         """Answer by rows; those of `deciding` give the outputs, or else all of them."""
-        miss, answer = self._miss, _Draft.__new__(_Draft)
-        answer.ok = answer.matched = True
-        answer.policy = miss.policy
-        answer.version = miss.version
+        answer = self._draft()
         answer.matched_ids = ids
         answer.decided_by = ids if deciding is None else deciding
         answer.outputs = outputs
+        answer.__class__ = TableResult
+        return cast("TableResult", answer)
+
+    def _draft(self) -> Any:
+        """Begin an answer by rows: all but which rows, and their outputs."""
+        miss, answer = self._miss, _Draft()
+        answer.ok = answer.matched = True
+        answer.policy = miss.policy
+        answer.version = miss.version
         answer.fallback = False
         answer.conflict = answer.undetermined = answer.evaluated = None
         answer.table_hash = miss.table_hash
-        answer.__class__ = TableResult
-        return answer  # type: ignore[no-any-return]  # a draft no more
+        return answer
 
     def _refused(self, ids: tuple[str, ...]) -> TableResult:
         return replace(
@@ -299,7 +309,7 @@ class DecisionTable(CompiledSpec):
         )
 
     def _conflict(self, ids: tuple[str, ...], rivals: list[int]) -> TableResult:
-        named = ", ".join(_core.preview(self._names[row]) for row in rivals)
+        named = ", ".join(_core.preview(self._rows.names[row]) for row in rivals)
         shared = self._priorities[rivals[0]]
         why = (
             f"rows {named} share the top priority {_core.preview(shared)}"

@@ -1,6 +1,6 @@
 """The engine: conditions, patterns, formats, canonical form. Not public but for `Json`, `Pattern`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeAlias, TypeVar, final
 
 from interlock._patterns import PatternExplanation
@@ -189,8 +189,8 @@ class Pattern:
 class Points:
     """A column of whole numbers."""
 
-    def __new__(cls, points: Sequence[int]) -> Self:
-        """Take a number for each list; all of them together must fit into 128 bits."""
+    def __new__(cls, points: tuple[int, ...]) -> Self:
+        """Take a number for each list."""
 
 @final
 class RuleSet:
@@ -199,12 +199,9 @@ class RuleSet:
     def first(self, value: object) -> int:
         """The position of the first list that holds; -1 for none; -2 - n when list n is undecided."""
 
-    def all(self, value: object) -> list[int]:
-        """What each list says: 1 holds, 0 does not, -1 undecided."""
-
     def standing(self, value: object) -> tuple[tuple[int, ...], bytes]:
         """The positions of the lists that are undecided, in order, and the lists that hold, for
-        `marked`; empty when none does."""
+        `marked`."""
 
     def score(self, value: object, points: Points) -> tuple[bytes, int | None]:
         """The lists that hold, for `marked`, and the sum of their points; None when one is
@@ -215,7 +212,8 @@ class RuleSet:
         for none. Where that is None or left out, and for an undecided list, the number of `first`."""
 
     def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
-        """What one list says, as in `all`; `either` replaces its own match: one check is enough."""
+        """What one list says: 1 holds, 0 does not, -1 undecided; `either` replaces its own match: one
+        check is enough."""
 
     def reports(
         self, value: object, start: int = 0, end: int = 1

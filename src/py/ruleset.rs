@@ -1,7 +1,7 @@
 //! `RuleSet`: the engine as a Python object. The tools are built on it; it is not public itself.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use super::columns::{Points, marks};
 use super::errors::{raised, to_python};
@@ -114,14 +114,7 @@ impl RuleSet {
         number(with_node!(value, &self.keys, |node| self.set.first(&node)))
     }
 
-    /// What each list says: 1 holds, 0 does not, -1 undecided.
-    fn all<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let verdicts = with_node!(value, &self.keys, |node| self.set.all(&node));
-        PyList::new(value.py(), verdicts.into_iter().map(code))
-    }
-
-    /// The positions of the lists that are undecided, in order, and the lists that hold, for
-    /// `marked`; empty when none does.
+    /// The positions of the lists that are undecided, in order, and the lists that hold, for `marked`.
     fn standing<'py>(
         &self,
         value: &Bound<'py, PyAny>,
@@ -136,7 +129,7 @@ impl RuleSet {
         &self,
         value: &Bound<'py, PyAny>,
         points: &Bound<'py, Points>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyInt>>)> {
+    ) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyAny>>)> {
         let py = value.py();
         let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
         let decided = standing.open().len() == 0;
@@ -166,7 +159,7 @@ impl RuleSet {
         Ok(number(first)?.into_pyobject(value.py())?.into_any())
     }
 
-    /// What one list says, as in `all`; `either` replaces its own match: one check is
+    /// What one list says: 1 holds, 0 does not, -1 undecided; `either` replaces its own match: one check is
     /// enough.
     #[pyo3(signature = (value, rule = 0, either = None))]
     fn verdict(&self, value: &Bound<'_, PyAny>, rule: usize, either: Option<bool>) -> PyResult<i8> {

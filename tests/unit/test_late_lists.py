@@ -35,7 +35,7 @@ ASKED = {
     "score": lambda: _score().score(1),
     "plain outputs": lambda: _table(1, "x", None).decide(1),
     "outputs that can be changed": lambda: _table({"a": [1]}, 2).decide(1),
-    "more rows than an answer keeps in mind": lambda: _table(*range(600)).decide(1),
+    "many rows": lambda: _table(*range(600)).decide(1),
 }
 
 

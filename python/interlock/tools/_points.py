@@ -18,21 +18,11 @@ from interlock.tools._limits import BANDS_LIMIT
 from interlock.tools._numbers import exact, number_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlock.typing import JSON
 
-__all__ = ["column_of", "range_problems", "read_bands", "rule_problems"]
+__all__ = ["range_problems", "read_bands", "rule_problems"]
 
 _FIELDS = ("name", "min")
-
-
-def column_of(points: Sequence[int]) -> _core.Points | None:
-    """Give points as a column that the core adds up; None when they are too large for that."""
-    try:
-        return _core.Points(points)
-    except OverflowError:
-        return None
 
 
 def rule_problems(rules: JSON) -> list[Problem]:

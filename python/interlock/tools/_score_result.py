@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock._wire import LateForm, WireForm
+from interlock._wire import WireForm
 
 if TYPE_CHECKING:
+    from types import MemberDescriptorType
+
     from interlock.typing import JSON, Number
 
 __all__ = ["Contribution", "RuleReason", "ScoreResult"]
@@ -50,8 +52,24 @@ class RuleReason(WireForm):
         return {"id": self.id, "reason": self.reason}
 
 
+class _Unlisted(WireForm):
+    """What contributors are listed from; missing where they are listed from the start."""
+
+    __slots__ = ("_contributions", "_marks")
+
+    _contributions: tuple[Contribution, ...]
+    """Of all rules."""
+    _marks: bytes
+    """Which rules hold."""
+
+    @staticmethod
+    def listed(answer: _Unlisted) -> tuple[Contribution, ...]:
+        """List them."""
+        return _core.marked(answer._contributions, answer._marks)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreResult(LateForm):
+class ScoreResult(_Unlisted):
     """What a record scores.
 
     Attributes:
@@ -65,8 +83,6 @@ class ScoreResult(LateForm):
         missed: With `include_missed`, the rules that do not hold; else None.
         undetermined: The undecided rules.
     """
-
-    late: ClassVar[frozenset[str]] = frozenset({"contributors"})
 
     score: Number | None
     raw_score: Number | None
@@ -83,9 +99,6 @@ class ScoreResult(LateForm):
             return "(undetermined)"
         return "(no band)" if self.band is None else self.band
 
-    def _made(self, name: str) -> object:  # noqa: ARG002 (there is one)
-        return _core.marked(self._source, self._marks)
-
     def to_dict(self) -> dict[str, JSON]:
         """Return the wire form."""
         wire: dict[str, JSON] = {
@@ -100,3 +113,32 @@ class ScoreResult(LateForm):
         if self.undetermined:
             wire["undetermined"] = [rule.to_dict() for rule in self.undetermined]
         return wire
+
+
+class _Listed:
+    """The contributors of an answer, listed when they are first read: most callers read the score.
+
+    Rules do not change, so that the list is the same whenever it is made.
+    """
+
+    __slots__ = ("_slot",)
+
+    def __init__(self, slot: MemberDescriptorType) -> None:
+        self._slot = slot
+
+    def __get__(self, answer: ScoreResult | None, kind: type) -> object:
+        if answer is None:
+            return self
+        try:
+            return self._slot.__get__(answer, kind)
+        except AttributeError:
+            listed = _Unlisted.listed(answer)
+            self._slot.__set__(answer, listed)
+            return listed
+
+    def __set__(self, answer: ScoreResult, listed: object) -> None:
+        self._slot.__set__(answer, listed)
+
+
+# The class is made by then, with a place for each field.
+type.__setattr__(ScoreResult, "contributors", _Listed(ScoreResult.__dict__["contributors"]))

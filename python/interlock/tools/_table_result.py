@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock._wire import LateForm
+from interlock._wire import WireForm
 
 if TYPE_CHECKING:
     from interlock.tools._rules import RuleReport
     from interlock.typing import JSON, Policy
 
-__all__ = ["Rows", "TableResult"]
-
-
-class Rows(NamedTuple):
-    """What the rows of a table say once they hold."""
-
-    names: tuple[str, ...]
-    outputs: tuple[JSON, ...]
-    copied: frozenset[int]
-    """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
-
-    def named(self, marks: bytes) -> tuple[str, ...]:
-        """Name the rows that are marked."""
-        return _core.marked(self.names, marks)
-
-    def collected(self, marks: bytes) -> list[JSON]:
-        """List the outputs of the rows that are marked."""
-        outputs = _core.marked(self.outputs, marks)
-        return cast("list[JSON]", _core.plain(outputs)) if self.copied else list(outputs)
+__all__ = ["TableResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableResult(LateForm):
+class TableResult(WireForm):
     """What a table says of a record.
-
-    Under `collect`, names and outputs are listed when they are first read.
 
     Attributes:
         ok: False when rows conflict or one is undecided; a plain miss is ok.
@@ -53,8 +33,6 @@ class TableResult(LateForm):
         undetermined: The undecided row and why, when it could change the answer; else None.
         evaluated: With `verbose`, how every row fared.
     """
-
-    late: ClassVar[frozenset[str]] = frozenset({"matched_ids", "decided_by", "outputs"})
 
     ok: bool
     matched: bool
@@ -79,10 +57,6 @@ class TableResult(LateForm):
         if self.fallback:
             return "(otherwise)"
         return " + ".join(self.decided_by) if self.matched else "(no match)"
-
-    def _made(self, name: str) -> object:
-        rows: Rows = self._source
-        return rows.collected(self._marks) if name == "outputs" else rows.named(self._marks)
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the wire form."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
 from interlock._compiled import (
@@ -18,9 +18,9 @@ from interlock.tools._fields import ABSENT, choice_problems, version_problems
 from interlock.tools._first import First, decide_first, first_blocks
 from interlock.tools._numbers import exact
 from interlock.tools._records import decide_each
-from interlock.tools._rows import row_problems
+from interlock.tools._rows import Together, row_problems
 from interlock.tools._rules import rule_reports, undecided
-from interlock.tools._table_result import Rows, TableResult
+from interlock.tools._table_result import TableResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DecisionTable", "TableResult", "decision_table"]
 
-_MARKS = 64
-"""Bytes that an answer may keep instead of the rows that hold, at most; they have a bit a row."""
 _POLICIES = ("first", "unique", "priority", "collect")
 
 
@@ -75,11 +73,16 @@ class DecisionTable(CompiledSpec):
     """
 
     __slots__ = (
+        "_copied",
         "_hits",
         "_miss",
+        "_names",
+        "_outputs",
+        "_policy",
         "_positions",
         "_priorities",
-        "_rows",
+        "_together",
+        "_version",
         "table_hash",
     )
 
@@ -88,12 +91,18 @@ class DecisionTable(CompiledSpec):
 
     table_hash: str
     """16 hexadecimal digits of the SHA-256 of the canonical form of `{policy, rows}`."""
-    _rows: Rows
+    _names: tuple[str, ...]
+    _outputs: tuple[JSON, ...]
+    _copied: frozenset[int]
+    """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
     _priorities: tuple[Decimal, ...]
+    _policy: Policy
+    _version: str | None
     _miss: TableResult
     _positions: tuple[int, ...]
     _hits: dict[int, TableResult]
     """Answers under `first` that were given before and can be given again."""
+    _together: Together
 
     def __init__(
         self,
@@ -123,17 +132,17 @@ class DecisionTable(CompiledSpec):
             spec["version"] = version
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("table_hash", _core.fingerprint({"policy": policy, "rows": plain}, 16))
+        self._set("_names", tuple(row["id"] for row in entries))
+        self._set("_outputs", tuple(row["outputs"] for row in entries))
         copied = (i for i, row in enumerate(entries) if isinstance(row["outputs"], (dict, list)))
-        told = Rows(
-            names=tuple(cast("str", row["id"]) for row in entries),
-            outputs=tuple(row["outputs"] for row in entries),
-            copied=frozenset(copied),
-        )
-        self._set("_rows", told)
+        self._set("_copied", frozenset(copied))
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
+        self._set("_policy", policy)
+        self._set("_version", version)
         self._set("_miss", self._missing(policy, version, fallback))
         self._set("_positions", tuple(range(len(entries))))
         self._set("_hits", {})
+        self._set("_together", Together(self._names, self._outputs))
 
     def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
         return TableResult(
@@ -176,13 +185,13 @@ class DecisionTable(CompiledSpec):
             value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
             verbose: Whether the result says how every row fared.
         """
-        policy = self._miss.policy
-        if policy == "first":
+        if self._policy == "first":
             first = self._rules.first(value)
             # PERF: nothing is called and nothing made where an answer can be given again.
             answer = self._hits.get(first) or self._first(value, first)
         else:
-            answer = self._collected(value) if policy == "collect" else self._ranked(value)
+            by_rank = self._policy != "collect"
+            answer = self._ranked(value) if by_rank else self._collected(value)
         if verbose:
             evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
@@ -201,7 +210,7 @@ class DecisionTable(CompiledSpec):
             ConfigError: For a number of threads that is none, or records of another type.
             OSError: When the file cannot be read.
         """
-        if self._miss.policy != "first":
+        if self._policy != "first":
             return decide_each(self.decide, records, threads)
         return decide_first(self._as_first(), records, threads)
 
@@ -209,18 +218,18 @@ class DecisionTable(CompiledSpec):
         self, pieces: Iterable[Piece], threads: int
     ) -> Iterator[Batch[TableResult]] | None:
         """Answer JSON Lines piece by piece, each as a batch of its own; None but under `first`."""
-        if self._miss.policy != "first":
+        if self._policy != "first":
             return None
         return first_blocks(self._as_first(), pieces, threads)
 
     def _as_first(self) -> First[TableResult]:
         hits = tuple(
             self._hit((name,), output)
-            for name, output in zip(self._rows.names, self._rows.outputs, strict=True)
+            for name, output in zip(self._names, self._outputs, strict=True)
         )
         return First(
             rules=self._rules,
-            outcomes=(*self._rows.names, self._miss.outcome),
+            outcomes=(*self._names, self._miss.outcome),
             answers=(*hits, self._miss),
             undetermined=self._undecided,
             fresh=_own,
@@ -234,28 +243,25 @@ class DecisionTable(CompiledSpec):
             return self._missed()
         if first < 0:
             return self._open(value, -2 - first, ())
-        answer = self._hit((self._rows.names[first],), self._output(first))
-        if first not in self._rows.copied:
+        answer = self._hit((self._names[first],), self._output(first))
+        if first not in self._copied:
             self._hits[first] = answer
         return answer
 
     def _collected(self, value: object) -> TableResult:
-        open_rows, held = self._rules.standing(value)
+        open_rows, marks = self._rules.standing(value)
+        # PERF: the same rows often hold together.
+        ids, outputs = self._together[marks]
         if open_rows:
-            return self._open(value, open_rows[0], self._rows.named(held))
-        if not held:
+            return self._open(value, open_rows[0], ids)
+        if not ids:
             return self._missed()
-        if len(held) > _MARKS:
-            return self._hit(self._rows.named(held), self._rows.collected(held))
-        answer = self._draft()
-        answer._marks, answer._source = held, self._rows  # noqa: SLF001 (ours until it is given)
-        answer.__class__ = TableResult
-        return cast("TableResult", answer)
+        return self._hit(ids, _core.plain(outputs) if self._copied else list(outputs))
 
     def _ranked(self, value: object) -> TableResult:
-        open_rows, held = self._rules.standing(value)
-        ids, hits = self._rows.named(held), _core.marked(self._positions, held)
-        by_priority = self._miss.policy == "priority"
+        open_rows, marks = self._rules.standing(value)
+        ids, hits = _core.marked(self._names, marks), _core.marked(self._positions, marks)
+        by_priority = self._policy == "priority"
         top = max(self._priorities[row] for row in hits) if by_priority and hits else None
         if top is not None:
             open_rows = tuple(row for row in open_rows if self._priorities[row] >= top)
@@ -266,37 +272,32 @@ class DecisionTable(CompiledSpec):
         rivals = [row for row in hits if top is None or self._priorities[row] == top]
         if len(rivals) > 1:
             return self._conflict(ids, rivals)
-        return self._hit(ids, self._output(rivals[0]), (self._rows.names[rivals[0]],))
+        return self._hit(ids, self._output(rivals[0]), (self._names[rivals[0]],))
 
     def _missed(self) -> TableResult:
         miss = self._miss
         return replace(miss, outputs=_core.plain(miss.outputs)) if miss.fallback else miss
 
     def _output(self, row: int) -> JSON:
-        outputs = self._rows.outputs[row]
-        return _core.plain(outputs) if row in self._rows.copied else outputs
+        outputs = self._outputs[row]
+        return _core.plain(outputs) if row in self._copied else outputs
 
     def _hit(
         self, ids: tuple[str, ...], outputs: JSON, deciding: tuple[str, ...] | None = None
     ) -> TableResult:
         """Answer by rows; those of `deciding` give the outputs, or else all of them."""
-        answer = self._draft()
+        answer = _Draft()
+        answer.ok = answer.matched = True
+        answer.policy = self._policy
+        answer.version = self._version
         answer.matched_ids = ids
         answer.decided_by = ids if deciding is None else deciding
         answer.outputs = outputs
-        answer.__class__ = TableResult
-        return cast("TableResult", answer)
-
-    def _draft(self) -> Any:
-        """Begin an answer by rows: all but which rows, and their outputs."""
-        miss, answer = self._miss, _Draft()
-        answer.ok = answer.matched = True
-        answer.policy = miss.policy
-        answer.version = miss.version
         answer.fallback = False
         answer.conflict = answer.undetermined = answer.evaluated = None
-        answer.table_hash = miss.table_hash
-        return answer
+        answer.table_hash = self.table_hash
+        answer.__class__ = TableResult
+        return answer  # type: ignore[no-any-return]  # a draft no more
 
     def _refused(self, ids: tuple[str, ...]) -> TableResult:
         return replace(
@@ -309,11 +310,11 @@ class DecisionTable(CompiledSpec):
         )
 
     def _conflict(self, ids: tuple[str, ...], rivals: list[int]) -> TableResult:
-        named = ", ".join(_core.preview(self._rows.names[row]) for row in rivals)
+        named = ", ".join(_core.preview(self._names[row]) for row in rivals)
         shared = self._priorities[rivals[0]]
         why = (
             f"rows {named} share the top priority {_core.preview(shared)}"
-            if self._miss.policy == "priority"
+            if self._policy == "priority"
             else f"rows {named} all hold, and the policy unique allows one"
         )
         return replace(self._refused(ids), conflict=why)

@@ -10,7 +10,7 @@ from interlock._wire import draft_of
 from interlock.tools._fields import spelled_catch_all, version_problems
 from interlock.tools._limits import RULES_LIMIT
 from interlock.tools._numbers import exact, places, scaled, unscaled, written
-from interlock.tools._points import column_of, range_problems, read_bands, rule_problems
+from interlock.tools._points import range_problems, read_bands, rule_problems
 from interlock.tools._records import decide_each
 from interlock.tools._rules import RuleReport, rule_reports
 from interlock.tools._score_result import Contribution, RuleReason, ScoreResult
@@ -81,7 +81,6 @@ class RuleScore(CompiledSpec):
         "_greatest",
         "_is_sum",
         "_least",
-        "_parts",
         "_points",
         "_scale",
         "_version",
@@ -94,9 +93,7 @@ class RuleScore(CompiledSpec):
     _contributions: tuple[Contribution, ...]
     _scale: int
     """Points, bands and bounds are whole numbers of parts, of which 10 to this power are one."""
-    _parts: tuple[int, ...]
-    _points: _core.Points | None
-    """The same for the core to add up; None when they are too large for it."""
+    _points: _core.Points
     _bands: tuple[_Band, ...]
     """The highest first."""
     _least: int | None
@@ -151,10 +148,8 @@ class RuleScore(CompiledSpec):
         low, high = (None if bound is None else exact(bound) for bound in (least, greatest))
         given = (*points, *levels, *(bound for bound in (low, high) if bound is not None))
         scale = max(map(places, given))
-        parts = tuple(scaled(each, scale) for each in points)
         self._set("_scale", scale)
-        self._set("_parts", parts)
-        self._set("_points", column_of(parts))
+        self._set("_points", _core.Points(tuple(scaled(each, scale) for each in points)))
         named = [
             _Band(cast("str", band["name"]), scaled(level, scale))
             for band, level in zip(bands, levels, strict=True)
@@ -194,8 +189,7 @@ class RuleScore(CompiledSpec):
             include_missed: Whether the result lists the rules that do not hold, each with its
                 first reason.
         """
-        points = self._points
-        held, parts = self._summed(value) if points is None else self._rules.score(value, points)
+        held, parts = self._rules.score(value, self._points)
         answer = _Draft()
         if parts is None or self._is_sum:
             answer.score = answer.raw_score = parts
@@ -212,7 +206,7 @@ class RuleScore(CompiledSpec):
             answer.undetermined = _reasons(r for r in reports if r.undetermined)
             missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
             answer.missed = missed if include_missed else None
-        answer._marks, answer._source = held, self._contributions  # noqa: SLF001 (ours)
+        answer._contributions, answer._marks = self._contributions, held  # noqa: SLF001 (ours)
         answer.__class__ = ScoreResult
         return cast("ScoreResult", answer)
 
@@ -228,10 +222,6 @@ class RuleScore(CompiledSpec):
             OSError: When the file cannot be read.
         """
         return decide_each(self.score, records, threads)
-
-    def _summed(self, value: object) -> tuple[bytes, int | None]:
-        undecided, held = self._rules.standing(value)
-        return held, None if undecided else sum(_core.marked(self._parts, held))
 
     def _clamped(self, parts: int) -> int:
         score = parts if self._least is None else max(parts, self._least)

@@ -28,10 +28,14 @@ class WireForm(ABC):
 def draft_of(kind: type) -> Any:
     """Return a class for results of `kind` in the making.
 
-    The fields of its objects can be set until their class is set to `kind`.
+    Its objects are made without any fields, which can be set until their class is set to `kind`.
     """
     # PERF: a frozen dataclass sets its fields one by one through a call each.
-    plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+    plain = {
+        "__init__": object.__init__,
+        "__setattr__": object.__setattr__,
+        "__delattr__": object.__delattr__,
+    }
     return type(kind)(kind.__name__, (kind,), {"__slots__": (), **plain})
 
 

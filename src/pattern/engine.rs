@@ -118,6 +118,10 @@ impl Engine {
         }
     }
 
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self, Self::Plain { .. })
+    }
+
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Plain { .. } => "plain",

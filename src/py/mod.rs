@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use super::classify_many::ErrorRows;
     #[pymodule_export]
-    use super::columns::Points;
+    use super::columns::{Points, marked};
     #[pymodule_export]
     use super::document::Json;
     #[pymodule_export]

@@ -136,12 +136,13 @@ class LeadAssign(CompiledSpec):
         ('bo', 0)
     """
 
-    __slots__ = ("_ids", "_miss", "_standings")
+    __slots__ = ("_ids", "_miss", "_positions", "_standings")
 
     tool = "LeadAssign"
     spec_fields = ("owners", "strategy", "fallback", "version")
 
     _ids: tuple[str, ...]
+    _positions: tuple[int, ...]
     _standings: tuple[Standing, ...]
     """How each owner stands once the conditions hold; the roster alone says so."""
     _miss: LeadResult
@@ -178,6 +179,7 @@ class LeadAssign(CompiledSpec):
             spec["version"] = version
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("_ids", tuple(owner["id"] for owner in entries))
+        self._set("_positions", tuple(range(len(entries))))
         self._set("_standings", tuple(standing(owner, strategy) for owner in entries))
         self._set("_miss", _missed(strategy, version, last))
 
@@ -218,10 +220,11 @@ class LeadAssign(CompiledSpec):
             SpecInvalid: When the cursor is none.
         """
         refuse(cursor_problems(cursor))
-        verdicts = self._rules.all(value)
-        told = verbose or -1 in verdicts
+        undecided, marks = self._rules.standing(value)
+        held = _core.marked(self._positions, marks)
+        told = verbose or undecided
         reports = rule_reports(self._rules, value, 0, len(self._ids)) if told else ()
-        answer = self._judged(verdicts, reports, int(exact(cursor or 0)))
+        answer = self._judged(undecided, held, reports, int(exact(cursor or 0)))
         if verbose:
             answer = replace(answer, considered=tuple(self._considered(reports)))
         return answer
@@ -250,19 +253,21 @@ class LeadAssign(CompiledSpec):
         return decide_each(ask, records, threads)
 
     def _judged(
-        self, verdicts: Sequence[int], reports: Sequence[RuleReport], cursor: int
+        self,
+        undecided: Sequence[int],
+        held: Sequence[int],
+        reports: Sequence[RuleReport],
+        cursor: int,
     ) -> LeadResult:
-        undecided_ones = [owner for owner, verdict in enumerate(verdicts) if verdict < 0]
-        held = [owner for owner, verdict in enumerate(verdicts) if verdict > 0]
         eligible = [owner for owner in held if self._standings[owner].eligible]
         unknown = [owner for owner in held if self._standings[owner].eligible is None]
         answer = replace(self._miss, eligible=self._named(eligible))
-        if undecided_ones or unknown:
+        if undecided or unknown:
             reasons = {owner: self._standings[owner].reason for owner in unknown}
-            reasons |= {owner: open_reason(reports[owner]) for owner in undecided_ones}
+            reasons |= {owner: open_reason(reports[owner]) for owner in undecided}
             conflict = "; ".join(reasons[owner] for owner in sorted(reasons))
             answer = _refused(answer, conflict)
-            return replace(answer, undetermined=self._named(undecided_ones))
+            return replace(answer, undetermined=self._named(undecided))
         return self._picked(answer, eligible, cursor) if eligible else answer
 
     def _picked(self, answer: LeadResult, eligible: list[int], cursor: int) -> LeadResult:

@@ -1,7 +1,7 @@
 //! Patterns of few states as one table, for short texts: other engines take longer to start.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::DFA;
@@ -23,6 +23,9 @@ const BYTES: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub(super) struct Shortcut {
     asked: AtomicU32,
+    /// Held by who makes the table. It is never waited for: a thread may be at it when its process
+    /// forks, and is not there to finish in the child.
+    making: Mutex<()>,
     table: OnceLock<Option<Table>>,
 }
 
@@ -33,10 +36,17 @@ impl Shortcut {
         text: &[u8],
         searched: impl FnOnce() -> Option<Search>,
     ) -> Option<bool> {
-        if self.table.get().is_none() && self.asked.fetch_add(1, Ordering::Relaxed) < OFTEN {
-            return None;
+        if let Some(table) = self.table.get() {
+            return table.as_ref()?.find(text);
         }
-        self.table.get_or_init(|| Table::new(&searched()?)).as_ref()?.find(text)
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= OFTEN
+            && let Ok(_making) = self.making.try_lock()
+        {
+            let table = searched().and_then(|search| Table::new(&search));
+            self.table.get_or_init(|| table).as_ref()?.find(text)
+        } else {
+            None
+        }
     }
 }
 
@@ -223,6 +233,17 @@ mod tests {
             assert_eq!([pattern.test(b"aab"), pattern.test(b"aa")], [Ok(true), Ok(false)]);
         }
         assert!(matches!(pattern.shortcut.table.get(), Some(Some(_))));
+    }
+
+    #[test]
+    fn nobody_waits_for_who_makes_it() {
+        let pattern = compiled(b"^a+b+$", b"", &Limits::DEFAULT).unwrap();
+        let making = pattern.shortcut.making.lock().unwrap();
+        assert!((0..=2 * OFTEN).all(|_| pattern.test(b"aab") == Ok(true)));
+        assert!(pattern.shortcut.table.get().is_none());
+        drop(making);
+        assert_eq!(pattern.test(b"aab"), Ok(true));
+        assert!(pattern.shortcut.table.get().is_some());
     }
 
     #[test]

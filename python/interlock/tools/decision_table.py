@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
@@ -74,6 +75,7 @@ class DecisionTable(CompiledSpec):
 
     __slots__ = (
         "_copied",
+        "_every",
         "_hits",
         "_miss",
         "_names",
@@ -95,6 +97,8 @@ class DecisionTable(CompiledSpec):
     _outputs: tuple[JSON, ...]
     _copied: frozenset[int]
     """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
+    _every: tuple[TableResult, ...] | None
+    """The answers of all rows and of a miss, for a batch; None until the first one."""
     _priorities: tuple[Decimal, ...]
     _policy: Policy
     _version: str | None
@@ -142,6 +146,7 @@ class DecisionTable(CompiledSpec):
         self._set("_miss", self._missing(policy, version, fallback))
         self._set("_positions", tuple(range(len(entries))))
         self._set("_hits", {})
+        self._set("_every", None)
         self._set("_together", Together(self._names, self._outputs))
 
     def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
@@ -223,20 +228,18 @@ class DecisionTable(CompiledSpec):
         return first_blocks(self._as_first(), pieces, threads)
 
     def _as_first(self) -> First[TableResult]:
-        hits = tuple(
-            self._hit((name,), output)
-            for name, output in zip(self._names, self._outputs, strict=True)
-        )
+        # PERF: of a hundred thousand rows, made once.
+        if self._every is None:
+            rows = zip(self._names, self._outputs, strict=True)
+            hits = tuple(self._hit((name,), output) for name, output in rows)
+            self._set("_every", (*hits, self._miss))
         return First(
             rules=self._rules,
             outcomes=(*self._names, self._miss.outcome),
-            answers=(*hits, self._miss),
-            undetermined=self._undecided,
+            answers=cast("tuple[TableResult, ...]", self._every),
+            undetermined=partial(self._open, ids=()),
             fresh=_own,
         )
-
-    def _undecided(self, value: object, row: int) -> TableResult:
-        return self._open(value, row, ())
 
     def _first(self, value: object, first: int) -> TableResult:
         if first == -1:

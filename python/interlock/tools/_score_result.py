@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock._wire import WireForm
+from interlock._wire import WireForm, draft_of
 
 if TYPE_CHECKING:
     from types import MemberDescriptorType
 
     from interlock.typing import JSON, Number
 
-__all__ = ["Contribution", "RuleReason", "ScoreResult"]
+__all__ = ["Contribution", "RuleReason", "ScoreDraft", "ScoreResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +53,17 @@ class RuleReason(WireForm):
 
 
 class _Unlisted(WireForm):
-    """What contributors are listed from; missing where they are listed from the start."""
+    """What contributors are listed from when they are first read: most callers read the score."""
 
-    __slots__ = ("_contributions", "_marks")
+    __slots__ = ("_contributions",)
 
     _contributions: tuple[Contribution, ...]
     """Of all rules."""
-    _marks: bytes
-    """Which rules hold."""
 
     @staticmethod
-    def listed(answer: _Unlisted) -> tuple[Contribution, ...]:
-        """List them."""
-        return _core.marked(answer._contributions, answer._marks)
+    def listed(answer: _Unlisted, marks: bytes) -> tuple[Contribution, ...]:
+        """List those of the rules that are marked."""
+        return _core.marked(answer._contributions, marks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +114,7 @@ class ScoreResult(_Unlisted):
 
 
 class _Listed:
-    """The contributors of an answer, listed when they are first read: most callers read the score.
+    """Reads contributors, of which an answer in the making keeps no more than the marks.
 
     Rules do not change, so that the list is the same whenever it is made.
     """
@@ -129,16 +127,19 @@ class _Listed:
     def __get__(self, answer: ScoreResult | None, kind: type) -> object:
         if answer is None:
             return self
-        try:
-            return self._slot.__get__(answer, kind)
-        except AttributeError:
-            listed = _Unlisted.listed(answer)
-            self._slot.__set__(answer, listed)
-            return listed
+        kept = self._slot.__get__(answer, kind)
+        if kept.__class__ is bytes:
+            kept = _Unlisted.listed(answer, kept)
+            self._slot.__set__(answer, kept)
+        return kept
 
     def __set__(self, answer: ScoreResult, listed: object) -> None:
         self._slot.__set__(answer, listed)
 
 
 # The class is made by then, with a place for each field.
-type.__setattr__(ScoreResult, "contributors", _Listed(ScoreResult.__dict__["contributors"]))
+_SLOT: MemberDescriptorType = ScoreResult.__dict__["contributors"]
+type.__setattr__(ScoreResult, "contributors", _Listed(_SLOT))
+
+ScoreDraft = draft_of(ScoreResult, contributors=_SLOT)
+"""A score in the making; see `draft_of`."""

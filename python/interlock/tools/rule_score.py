@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
-from interlock._wire import draft_of
 from interlock.tools._fields import spelled_catch_all, version_problems
 from interlock.tools._limits import RULES_LIMIT
 from interlock.tools._numbers import exact, places, scaled, unscaled, written
 from interlock.tools._points import range_problems, read_bands, rule_problems
 from interlock.tools._records import decide_each
 from interlock.tools._rules import RuleReport, rule_reports
-from interlock.tools._score_result import Contribution, RuleReason, ScoreResult
+from interlock.tools._score_result import Contribution, RuleReason, ScoreDraft, ScoreResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Contribution", "RuleReason", "RuleScore", "ScoreResult", "rule_score"]
 
 _CATCH_ALL = "a rule for every record checks the op `exists` of the value itself"
-
-
-_Draft = draft_of(ScoreResult)
 
 
 class _Band(NamedTuple):
@@ -190,7 +186,7 @@ class RuleScore(CompiledSpec):
                 first reason.
         """
         held, parts = self._rules.score(value, self._points)
-        answer = _Draft()
+        answer = ScoreDraft()
         if parts is None or self._is_sum:
             answer.score = answer.raw_score = parts
             answer.band = None
@@ -206,7 +202,8 @@ class RuleScore(CompiledSpec):
             answer.undetermined = _reasons(r for r in reports if r.undetermined)
             missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
             answer.missed = missed if include_missed else None
-        answer._contributions, answer._marks = self._contributions, held  # noqa: SLF001 (ours)
+        answer._contributions = self._contributions  # noqa: SLF001 (ours until it is given)
+        answer.contributors = held
         answer.__class__ = ScoreResult
         return cast("ScoreResult", answer)
 

@@ -157,7 +157,7 @@ impl Pattern {
     fn search(&self) -> Option<small::Search> {
         let hir =
             self.engine.is_plain().then(|| engine::searched(&self.body.ir, self.sticky))??;
-        Some(small::Search { hir, sticky: self.sticky, unicode: self.unicode })
+        Some(small::Search { hir, sticky: self.sticky })
     }
 
     fn finds(&self, units: &[u8]) -> Result<bool, TextFault> {

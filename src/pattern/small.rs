@@ -12,8 +12,8 @@ use regex_syntax::hir::Hir;
 
 /// The longest text, in bytes; in a longer one it pays to search for literals.
 pub(super) const SHORT: usize = 32;
-/// A table is made when a pattern was asked so often: it takes as long as some hundred answers.
-const OFTEN: u32 = 100;
+/// A table is made when a pattern was asked so often: that takes about what it has saved by then.
+const OFTEN: u32 = 1_000;
 /// Entries of a table, at most.
 const ENTRIES: usize = 1 << 12;
 /// Bytes of the automaton that a table is made of, and of the states of it.
@@ -55,10 +55,9 @@ impl Shortcut {
 pub(super) struct Search {
     pub(super) hir: Hir,
     pub(super) sticky: bool,
-    pub(super) unicode: bool,
 }
 
-/// A deterministic automaton. Each state has a row: where the next one begins for each class of
+/// A deterministic automaton for ASCII. Each state has a row: where the next one begins for each class of
 /// bytes, and in the last two places for a byte it cannot read and for the end of the text.
 #[derive(Debug)]
 struct Table {
@@ -93,12 +92,12 @@ impl Table {
         let mut cache = automaton.create_cache();
         let anchored = if search.sticky { Anchored::Yes } else { Anchored::No };
         let start = Input::new(b"").anchored(anchored);
+        let classes = automaton.byte_classes();
+        let bytes: Vec<u8> = classes.representatives(..128).filter_map(Unit::as_u8).collect();
         let mut states = States {
             known: vec![automaton.start_state_forward(&mut cache, &start).ok()?],
-            width: automaton.byte_classes().alphabet_len().checked_add(1)?,
+            width: bytes.len().checked_add(2)?,
         };
-        let classes = automaton.byte_classes();
-        let bytes: Vec<u8> = classes.representatives(..).filter_map(Unit::as_u8).collect();
         let (mut rows, mut at) = (Vec::new(), 0);
         while let Some(state) = states.known.get(at).copied() {
             for byte in &bytes {
@@ -110,9 +109,7 @@ impl Table {
             at += 1;
         }
         let unread = u8::try_from(bytes.len()).ok()?;
-        // A character that takes four bytes is two units, which are spelled otherwise.
-        let is_read = |byte: u8| search.unicode || byte < 0xF0;
-        let class = |byte: u8| if is_read(byte) { classes.get(byte) } else { unread };
+        let class = |byte: u8| if byte < 128 { classes.get(byte) } else { unread };
         let mut table = Self { classes: Box::new([unread; 256]), unread, rows: rows.into() };
         for (slot, byte) in table.classes.iter_mut().zip(0..=u8::MAX) {
             *slot = class(byte);
@@ -221,8 +218,7 @@ mod tests {
             let table = pattern.search().and_then(|search| Table::new(&search));
             let told = table.as_ref().and_then(|table| table.find(text.as_bytes()));
             prop_assert!(told.is_none_or(|told| Ok(told) == expected), "{told:?}");
-            let narrow = pattern.unicode || text.bytes().all(|byte| byte < 0xF0);
-            prop_assert!(table.is_none() || !narrow || told.is_some());
+            prop_assert!(table.is_none() || !text.is_ascii() || told.is_some());
         }
     }
 

@@ -72,12 +72,6 @@ impl RuleSet {
         }
     }
 
-    /// What every list says, in order.
-    pub fn all<N: Node>(&self, record: &N) -> Vec<Verdict> {
-        let standing = self.standing(record);
-        (0..self.rules.len()).map(|rule| standing.verdict(rule)).collect()
-    }
-
     /// As [`Self::first`], over one list after the other; later ones are not evaluated.
     pub(super) fn walk_first<N: Node>(&self, record: &N) -> First {
         Run::over(self, record, |run| {

@@ -21,7 +21,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test
 	@echo "== core without Python"
-	cargo test --locked --no-default-features --quiet
+	cargo test --locked --no-default-features --features arrow --quiet
 	@echo "== everything else"
 	$(BIN)/python -m pytest -q
 

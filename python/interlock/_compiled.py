@@ -191,7 +191,7 @@ class CompiledSpec(ABC):
         self,
         pieces: Iterable[Piece],  # noqa: ARG002 (nobody answers them here)
         threads: int,  # noqa: ARG002 (as above)
-    ) -> Iterator[Sequence[WireForm]] | None:
+    ) -> Iterator[Iterable[WireForm]] | None:
         """Answer JSON Lines piece by piece; None where they are answered one at a time."""
         return None
 

@@ -12,10 +12,14 @@ from interlock.errors import ConfigError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from interlock._columns import ArrowRecords
+
 __all__ = ["LINE_LIMIT", "Piece", "Records", "is_text", "pieces", "pieces_of"]
 
-Records: TypeAlias = "Iterable[object] | bytes | bytearray | memoryview | PathLike[str]"
-"""Records from any iterable; or JSON Lines, as bytes or as the path of a file."""
+Records: TypeAlias = (
+    "Iterable[object] | bytes | bytearray | memoryview | PathLike[str] | ArrowRecords"
+)
+"""Records from any iterable; or JSON Lines, as bytes or as the path of a file; or Arrow data."""
 
 LINE_LIMIT = 256 << 20
 """Bytes of a line of a file, its end included; a longer one is a bad line."""

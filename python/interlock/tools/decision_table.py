@@ -188,22 +188,25 @@ class DecisionTable(CompiledSpec):
             answer = replace(answer, evaluated=evaluated)
         return answer
 
-    def decide_many(self, records: Records, *, threads: int | None = None) -> Batch[TableResult]:
+    def decide_many(
+        self, records: Records, *, threads: int | None = None, json_columns: Sequence[str] = ()
+    ) -> Batch[TableResult]:
         """Decide each record, in order, as `decide` would.
 
         Args:
             records: Records from any iterable; or JSON Lines, as bytes or as the path of a file,
-                which is read in blocks.
-            threads: How many threads read JSON Lines under the policy `first`, at least 1; 1 when
-                left out. All else is decided on the calling thread.
+                which is read in blocks; or Arrow data: a table, reader or data frame.
+            threads: How many threads read JSON Lines and Arrow data under the policy `first`, at
+                least 1; 1 when left out. All else is decided on the calling thread.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
-            OSError: When the file cannot be read.
+            OSError: When the file or stream cannot be read.
         """
         if self._miss.policy != "first":
-            return decide_each(self.decide, records, threads)
-        return decide_first(self._as_first(), records, threads)
+            return decide_each(self.decide, self._rules, records, threads, json_columns)
+        return decide_first(self._as_first(), records, threads, json_columns)
 
     def answer_blocks(
         self, pieces: Iterable[Piece], threads: int

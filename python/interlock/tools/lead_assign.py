@@ -227,18 +227,24 @@ class LeadAssign(CompiledSpec):
         return answer
 
     def assign_many(
-        self, records: Records, *, cursor: int | None = None, threads: int | None = None
+        self,
+        records: Records,
+        *,
+        cursor: int | None = None,
+        threads: int | None = None,
+        json_columns: Sequence[str] = (),
     ) -> Batch[LeadResult]:
         """Assign each record, in order; the cursor of one answer goes into the next.
 
         Args:
-            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file.
+            records: Records from any iterable, JSON Lines (bytes or a file's path), or Arrow data.
             cursor: The cursor for the first record.
             threads: At least 1; taken for the sake of likeness: one answer waits for the other.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
-            OSError: When the file cannot be read.
+            OSError: When the file or stream cannot be read.
         """
 
         def ask(record: object) -> LeadResult:
@@ -247,7 +253,7 @@ class LeadAssign(CompiledSpec):
             cursor = answer.next_cursor(cursor)
             return answer
 
-        return decide_each(ask, records, threads)
+        return decide_each(ask, self._rules, records, threads, json_columns)
 
     def _judged(
         self, verdicts: Sequence[int], reports: Sequence[RuleReport], cursor: int

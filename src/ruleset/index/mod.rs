@@ -13,7 +13,7 @@ mod masks;
 mod query;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(in crate::ruleset) mod tests;
 mod text;
 mod tree;
 

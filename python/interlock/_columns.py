@@ -39,6 +39,9 @@ def row_blocks(records: object, json_columns: list[str]) -> Iterator[_core.Arrow
         ConfigError: For columns that are no records, or are not there to be read as JSON.
         OSError: When a stream says that it failed.
     """
+    if not hasattr(_core, "ArrowStream"):
+        message = "this interlock was built without Arrow: build it with the feature `arrow`"
+        raise ConfigError((Problem("spec/wrong-type", "records", None, message),))
     return _core.ArrowStream(records, json_columns)
 
 

@@ -15,7 +15,7 @@ use memchr::memchr;
 pub use errors::{Errors, Unread};
 pub use first::FirstOf;
 #[cfg(feature = "arrow")]
-pub use rows::first_of_rows;
+pub use rows::{FirstOfRows, first_of_rows};
 
 use crate::value::json::{PickedNode, Picker, Wanted};
 

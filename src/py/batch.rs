@@ -57,7 +57,7 @@ pub(super) fn first_of_many<'py>(
     Ok((column(records.py(), set.len(), &answers)?, open))
 }
 
-pub(super) fn column<'py>(
+fn column<'py>(
     py: Python<'py>,
     lists: usize,
     answers: &[Option<First>],

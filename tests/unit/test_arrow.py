@@ -294,6 +294,10 @@ class TestRefused:
         _, array = batch.__arrow_c_array__()
         assert "makes no sense" in problem(HandingArray((schema, array)))
 
+    def test_a_build_without_arrow_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delattr("interlock._core.ArrowStream")
+        assert "built without Arrow" in problem(RECORDS)
+
     def test_what_raises_when_it_is_asked(self) -> None:
         class Raising:
             def __arrow_c_stream__(self, requested_schema: object = None) -> object:

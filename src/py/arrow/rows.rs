@@ -14,10 +14,8 @@ use super::capsule::{Fault, Source};
 use super::record::to_python;
 use crate::batch;
 use crate::error::{Code, Problem, did_you_mean};
-use crate::py::batch::column;
 use crate::py::errors::raised;
 use crate::py::ruleset::RuleSet;
-use crate::ruleset::First;
 use crate::value::arrow::{ForeignColumn, Frame, Layout, Rows, RowsFault};
 use crate::value::text::display;
 
@@ -187,12 +185,14 @@ pub(in crate::py) fn first_of_rows<'py>(
 ) -> PyResult<Columns<'py>> {
     let (set, rows) = (&rules.get().set, &rows.get().rows);
     let query = set.of_rows(rows).map_err(|column| foreign(py, &column))?;
-    let found = py.detach(|| batch::first_of_rows(&query, rows.len(), threads));
-    let open = found.answers.iter().enumerate().filter_map(|(row, answer)| match answer {
-        Some(First::Undetermined(rule)) => Some((row, *rule)),
-        _ => None,
-    });
-    Ok((column(py, set.len(), &found.answers)?, open.collect(), found.bad))
+    let found = py.detach(|| batch::first_of_rows(&query, threads));
+    let column = PyBytes::new_with(py, size_of_val(&*found.codes), |bytes| {
+        for (bytes, code) in bytes.chunks_exact_mut(size_of::<i32>()).zip(&found.codes) {
+            bytes.copy_from_slice(&code.to_ne_bytes());
+        }
+        Ok(())
+    })?;
+    Ok((column, found.open, found.bad))
 }
 
 fn foreign(py: Python<'_>, column: &ForeignColumn) -> PyErr {

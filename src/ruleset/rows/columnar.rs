@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::quick::Quick;
-use crate::check::Answer;
+use crate::check::{Answer, Test};
 use crate::path::Resolved;
 use crate::ruleset::walk::Run;
 use crate::ruleset::{First, Predicate, Rule, RuleSet, Verdict};
@@ -155,6 +155,17 @@ impl<'f> Columnar<'f> {
             }
             quick.keep(start, &mut rows, !predicate.negated);
             sorted.add_all(Verdict::Pass, rows);
+        } else if let (Test::Matches(pattern), Kind::Texts(texts)) = (&predicate.test, flat.kind())
+        {
+            for row in rows {
+                let found = texts.get(start + row as usize).map(|text| pattern.test(text));
+                let verdict = match found {
+                    Some(Ok(found)) if found != predicate.negated => Verdict::Pass,
+                    Some(Ok(_)) => Verdict::Fail,
+                    _ => Verdict::Undetermined,
+                };
+                sorted.add(verdict, row);
+            }
         } else if let Kind::Dictionary(keys, values) = flat.kind() {
             let memo = memos.of(position, values.count());
             for row in rows {

@@ -21,15 +21,6 @@ pub struct RowQuery<'a> {
     layout: Layout<'a>,
 }
 
-/// The answers for some rows.
-#[derive(Debug, Default)]
-pub struct FirstOfRows {
-    /// For each row in order; `None` for one that is no record.
-    pub answers: Vec<Option<First>>,
-    /// The rows that are no records, in order, each with what is wrong with it.
-    pub bad: Vec<(usize, String)>,
-}
-
 /// Rows that are answered together: what is noted of them stays in a near cache.
 const TOGETHER: usize = 2048;
 
@@ -45,27 +36,33 @@ impl RuleSet {
 }
 
 impl RowQuery<'_> {
-    /// The first list that holds, for each of these rows.
-    pub fn first(&self, rows: Range<usize>) -> FirstOfRows {
-        let mut found = FirstOfRows::default();
+    /// How many rows there are.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many lists there are.
+    pub fn lists(&self) -> usize {
+        self.set.len()
+    }
+
+    /// Tells for each of these rows, in order, the first list that holds, or what is wrong with it.
+    pub fn first(&self, rows: Range<usize>, mut tell: impl FnMut(usize, Result<First, &str>)) {
         let mut memos = Memos::default();
         for start in rows.clone().step_by(TOGETHER) {
             let range = start..rows.end.min(start.saturating_add(TOGETHER));
             let frame = Frame::new(self.rows, &self.layout, range.clone());
-            let answers = &mut found.answers;
+            let mut bad = frame.bad().iter().peekable();
+            let mut tell = |row: usize, first: First| match bad.next_if(|(at, _)| *at == row) {
+                Some((_, what)) => tell(row, Err(what)),
+                None => tell(row, Ok(first)),
+            };
             if self.set.index.is_some() {
-                answers.extend(range.map(|row| Some(self.set.first(&frame.record(row)))));
+                range.for_each(|row| tell(row, self.set.first(&frame.record(row))));
             } else {
-                let firsts = Columnar::new(self.set, &frame, range).first(&mut memos);
-                answers.extend(firsts.into_iter().map(Some));
-            }
-            for (row, what) in frame.bad() {
-                if let Some(answer) = answers.get_mut(row.saturating_sub(rows.start)) {
-                    *answer = None;
-                }
-                found.bad.push((*row, what.clone()));
+                let firsts = Columnar::new(self.set, &frame, range.clone()).first(&mut memos);
+                range.zip(firsts).for_each(|(row, first)| tell(row, first));
             }
         }
-        found
     }
 }

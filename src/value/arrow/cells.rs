@@ -182,7 +182,8 @@ impl Texts {
         })
     }
 
-    pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
+    /// The text in a row.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
         match self {
             Self::Short(offsets, bytes) => bytes.get(between(offsets, row)?),
             Self::Long(offsets, bytes) => bytes.get(between(offsets, row)?),

@@ -62,6 +62,11 @@ def _table() -> Call:
     return partial(DecisionTable(workloads.rows(100, 80), policy="first").decide, workloads.order())
 
 
+def _collect() -> Call:
+    table = DecisionTable(workloads.rows(100, 80), policy="collect")
+    return partial(table.decide, workloads.order())
+
+
 def _score() -> Call:
     return partial(RuleScore(scoring.RULES).score, workloads.order())
 
@@ -96,6 +101,7 @@ PATHS = {
     "five arms, JSON Lines built alike": HotPath(_lines, BATCH),
     "five arms, JSON Lines built differently": HotPath(_unlike_lines, BATCH),
     "table of 100 rows, first, dict": HotPath(_table),
+    "table of 100 rows, all hits, dict": HotPath(_collect),
     "fifty rules with points, dict": HotPath(_score),
     "errors in one call": HotPath(_errors, BATCH),
     "pattern, 50 characters, hit": HotPath(_pattern),

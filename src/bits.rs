@@ -25,6 +25,16 @@ impl Bits {
         }
     }
 
+    /// The numbers of words of 64 each, the lowest first.
+    pub fn of_words(words: impl Iterator<Item = u64>) -> Self {
+        Self(words.collect())
+    }
+
+    /// As words of 64 numbers each, the lowest first.
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+
     /// Adds the numbers of one word of 64, as far as there is room for them.
     pub fn join(&mut self, at: usize, bits: u64) {
         if let Some(word) = self.0.get_mut(at) {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::limits::Limits;
 use crate::preview::{REASON, quote};
 use crate::value::text::{display, length};
-use crate::value::{Node, Read, Step};
+use crate::value::{Node, Step, Unreadable};
 
 /// A parsed path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,13 +40,21 @@ pub enum Resolved<N> {
     /// The path leads through something that is no JSON value: how many segments led to it, and
     /// the name of its type.
     Barred(Box<(usize, Box<str>)>),
+    /// Something on the way could not be read.
+    Unreadable(Box<Unreadable>),
 }
 
-impl<N> Resolved<N> {
+impl<N: Clone> Resolved<N> {
+    /// What is below a place that is not there.
+    #[cold]
+    pub(crate) fn carried(&self) -> Self {
+        self.clone()
+    }
+
     /// The position of the segment that led nowhere; zero where the path led somewhere.
     pub fn stopped_at(&self) -> usize {
         match self {
-            Self::Found(_) => 0,
+            Self::Found(_) | Self::Unreadable(_) => 0,
             Self::Missing(at) => *at,
             Self::Barred(barred) => barred.0,
         }
@@ -103,18 +111,16 @@ impl Path {
     }
 
     /// Follows the path from a value.
-    ///
-    /// # Errors
-    /// [`crate::value::Unreadable`] when the value cannot be read.
-    pub fn resolve<N: Node>(&self, root: &N) -> Read<Resolved<N>> {
+    pub fn resolve<N: Node>(&self, root: &N) -> Resolved<N> {
         let mut node = root.clone();
         for (position, segment) in self.segments.iter().enumerate() {
-            match node.child(&segment.step(None))? {
-                Some(child) => node = child,
-                None => return Ok(Resolved::Missing(position)),
+            match node.child(&segment.step(None)) {
+                Ok(Some(child)) => node = child,
+                Ok(None) => return Resolved::Missing(position),
+                Err(fault) => return Resolved::Unreadable(fault),
             }
         }
-        Ok(Resolved::Found(node))
+        Resolved::Found(node)
     }
 
     /// The prefix up to and including a segment, joined by dots, in generalised UTF-8.

@@ -1,7 +1,7 @@
 """The engine: conditions, patterns, formats, canonical form. Not public but for `Json`, `Pattern`."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeAlias, final
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeAlias, TypeVar, final
 
 from interlock._patterns import PatternExplanation
 from interlock.errors import Problem
@@ -35,6 +35,7 @@ __all__ = [
     "format_instant",
     "formats",
     "limits",
+    "marked",
     "nearest",
     "ops",
     "parse_instant",
@@ -44,6 +45,8 @@ __all__ = [
     "retry_after",
     "to_json",
 ]
+
+_T = TypeVar("_T")
 __version__: str
 
 _Headers: TypeAlias = list[tuple[str, str]]
@@ -231,8 +234,8 @@ class Pattern:
 class Points:
     """A column of whole numbers."""
 
-    def __new__(cls, points: Sequence[int]) -> Self:
-        """Take a number for each list; all of them together must fit into 64 bits."""
+    def __new__(cls, points: tuple[int, ...]) -> Self:
+        """Take a number for each list."""
 
 @final
 class RuleSet:
@@ -241,19 +244,21 @@ class RuleSet:
     def first(self, value: object) -> int:
         """The position of the first list that holds; -1 for none; -2 - n when list n is undecided."""
 
-    def all(self, value: object) -> list[int]:
-        """What each list says: 1 holds, 0 does not, -1 undecided."""
+    def standing(self, value: object) -> tuple[tuple[int, ...], bytes]:
+        """The positions of the lists that are undecided, in order, and the lists that hold, for
+        `marked`."""
 
-    def standing(self, value: object, *columns: tuple[object, ...] | Points) -> tuple[Any, ...]:
-        """The positions of the lists that are undecided, in order; then of each column, which has an
-        entry for every list, the entries of those that hold, and of `Points` their sum."""
+    def score(self, value: object, points: Points) -> tuple[bytes, int | None]:
+        """The lists that hold, for `marked`, and the sum of their points; None when one is
+        undecided."""
 
     def pick(self, value: object, column: tuple[object, ...]) -> Any:
         """What a column has for the first list that holds: an entry for every list and a last one
         for none. Where that is None or left out, and for an undecided list, the number of `first`."""
 
     def verdict(self, value: object, rule: int = 0, either: bool | None = None) -> int:
-        """What one list says, as in `all`; `either` replaces its own match: one check is enough."""
+        """What one list says: 1 holds, 0 does not, -1 undecided; `either` replaces its own match: one
+        check is enough."""
 
     def reports(
         self, value: object, start: int = 0, end: int = 1
@@ -268,6 +273,9 @@ class RuleSet:
         """The names of the lists in order."""
 
     def __len__(self) -> int: ...
+
+def marked(column: tuple[_T, ...], marks: bytes) -> tuple[_T, ...]:
+    """The entries of a column, which has one for every list, of those that are marked."""
 
 _Compiled: TypeAlias = tuple[RuleSet | None, tuple[Problem, ...], tuple[Problem, ...]]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["LINE_LIMIT", "Piece", "Records", "is_text", "pieces", "pieces_of"]
 
 Records: TypeAlias = (
-    "Iterable[object] | bytes | bytearray | memoryview | PathLike[str] | ArrowRecords"
+    "Iterable[object] | bytes | bytearray | memoryview | PathLike[str] | IO[bytes] | ArrowRecords"
 )
-"""Records from any iterable; or JSON Lines, as bytes or as the path of a file; or Arrow data."""
+"""Records from any iterable; or JSON Lines, as bytes, or as a file: its path, what `open` gives in
+binary mode, a memory map; or Arrow data."""
 
 LINE_LIMIT = 256 << 20
 """Bytes of a line of a file, its end included; a longer one is a bad line."""
@@ -35,15 +37,44 @@ class Piece(NamedTuple):
 
 
 def is_text(records: object) -> bool:
-    """Whether records come as JSON Lines: bytes, or the path of a file.
+    """Whether records come as JSON Lines: bytes, the path of a file, or an open one.
 
     Raises:
-        ConfigError: For a `str`: it might be a text or a path.
+        ConfigError: For a `str`: it might be a text or a path; for a file that gives `str`.
     """
+    if isinstance(records, (bytes, bytearray, memoryview, PathLike)):
+        return True
     if isinstance(records, str):
         message = "a str may be a text or a path: write text.encode() or pathlib.Path(path)"
-        raise ConfigError((Problem("spec/wrong-type", "records", _core.preview(records), message),))
-    return isinstance(records, (bytes, bytearray, memoryview, PathLike))
+    elif not _is_open(records):
+        return False
+    elif isinstance(cast("object", records.read(0)), bytes):
+        return True
+    else:
+        message = "a file is read as bytes: open it in binary mode"
+    raise ConfigError((Problem("spec/wrong-type", "records", _core.preview(records), message),))
+
+
+def _is_open(records: object) -> TypeGuard[IO[bytes]]:
+    """Whether it is an open file, or is read like one, as a memory map is."""
+    return callable(getattr(records, "read", None))
+
+
+class _Read(io.RawIOBase):
+    """What can be read, and no more than that."""
+
+    def __init__(self, records: IO[bytes]) -> None:
+        super().__init__()
+        self._records = records
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object, /) -> int:
+        room = memoryview(cast("bytearray", buffer))
+        block = self._records.read(len(room))
+        room[: len(block)] = block
+        return len(block)
 
 
 def pieces(records: object) -> Iterator[Piece]:
@@ -52,11 +83,14 @@ def pieces(records: object) -> Iterator[Piece]:
     Raises:
         OSError: When the file cannot be read.
     """
-    if not isinstance(records, PathLike):
+    if isinstance(records, PathLike):
+        with Path(cast("PathLike[str]", records)).open("rb") as lines:
+            yield from pieces_of(lines)
+    elif _is_open(records):
+        is_file = isinstance(records, io.IOBase)
+        yield from pieces_of(records if is_file else io.BufferedReader(_Read(records), _BLOCK))
+    else:
         yield Piece(bytes(cast("bytes", records)).removeprefix(_BOM))
-        return
-    with Path(cast("PathLike[str]", records)).open("rb") as lines:
-        yield from pieces_of(lines)
 
 
 def pieces_of(lines: IO[bytes]) -> Iterator[Piece]:

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from types import MemberDescriptorType
+
     from interlock.typing import JSON
 
 __all__ = ["WireForm", "draft_of", "to_json"]
@@ -25,14 +27,19 @@ class WireForm(ABC):
         return to_json(self.to_dict())
 
 
-def draft_of(kind: type) -> Any:
+def draft_of(kind: type, **slots: MemberDescriptorType) -> Any:
     """Return a class for results of `kind` in the making.
 
-    The fields of its objects can be set until their class is set to `kind`.
+    Its objects are made without any fields, which can be set until their class is set to `kind`;
+    `slots` are the places of those that `kind` reads in a way of its own.
     """
     # PERF: a frozen dataclass sets its fields one by one through a call each.
-    plain = {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
-    return type(kind)(kind.__name__, (kind,), {"__slots__": (), **plain})
+    plain = {
+        "__init__": object.__init__,
+        "__setattr__": object.__setattr__,
+        "__delattr__": object.__delattr__,
+    }
+    return type(kind)(kind.__name__, (kind,), {"__slots__": (), **plain, **slots})
 
 
 def to_json(wire: JSON) -> str:

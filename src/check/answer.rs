@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 use super::prepare::{Bounds, Test};
 use crate::path::Resolved;
 use crate::pattern::TextFault;
-use crate::value::{Node, Number, Read, Scalar, Step, Value, View, equals, equals_seen};
+use crate::value::{
+    Node, Number, Read, Scalar, Step, Unreadable, Value, View, equals, equals_seen,
+};
 
 /// The three-valued answer of one check.
 #[derive(Clone, Debug)]
@@ -52,6 +54,7 @@ impl Test {
             Resolved::Barred(barred) => Answer::Fail(Why::Barred(barred.clone())),
             Resolved::Missing(_) if matches!(self, Self::Exists) => held(negated),
             Resolved::Missing(at) => Answer::Fail(Why::Missing(*at)),
+            Resolved::Unreadable(fault) => unreadable(fault),
             // Whatever it is, it is there, as long as it is a value.
             Resolved::Found(node) if matches!(self, Self::Exists) => match node.view() {
                 Ok(View::Opaque(_)) => Answer::Fail(Why::Kind("a JSON value")),
@@ -60,13 +63,14 @@ impl Test {
             Resolved::Found(node) => match self.of_value(negated, node) {
                 Ok(answer) => answer,
                 Err(fault) if fault.foreign => Answer::Fail(Why::Foreign(fault.reason.into())),
-                Err(fault) => Answer::Undetermined(Why::Unreadable(fault.reason.into())),
+                Err(fault) => unreadable(&fault),
             },
         }
     }
 
     /// Whether a value satisfies it, before any negation, where that needs no more than a look at
     /// it; `None` where there is more to it.
+    #[inline]
     pub(crate) fn at_once<N: Node>(&self, node: &N) -> Option<bool> {
         if let Some(scalar) = node.scalar() {
             return self.of_scalar(scalar);
@@ -80,6 +84,7 @@ impl Test {
     }
 
     /// As [`Self::at_once`], for a scalar.
+    #[inline]
     fn of_scalar(&self, scalar: Scalar<'_>) -> Option<bool> {
         match (self, scalar) {
             (Self::Exists, _) => Some(true),
@@ -143,6 +148,10 @@ impl Test {
 /// Whether a scalar stands to a bound in an order that satisfies it.
 fn meets(scalar: Scalar<'_>, bounds: Bounds, bound: &Number) -> bool {
     scalar.compare(bound).is_some_and(|order| bounds.admit(order))
+}
+
+fn unreadable(fault: &Unreadable) -> Answer {
+    Answer::Undetermined(Why::Unreadable(fault.reason.as_str().into()))
 }
 
 fn held(holds: bool) -> Answer {

@@ -51,6 +51,9 @@ const ENTRIES: [Entry; 12] = [
 impl Format {
     /// The format of that name; names are case-sensitive.
     pub fn named(name: &str) -> Option<Self> {
+        if name == "regex" {
+            pattern::make_ready();
+        }
         ENTRIES.iter().find(|entry| entry.name == name).map(Self)
     }
 

@@ -1,6 +1,6 @@
 //! Which automata run a pattern.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, RwLock};
 
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
@@ -35,10 +35,30 @@ pub(super) enum Engine {
         sticky: bool,
         /// Longer texts are left to `counted`.
         longest: usize,
-        counted: OnceLock<Option<Box<Guarded>>>,
+        counted: Counted,
     },
     /// Guards too.
     Guarded(Box<Guarded>),
+}
+
+/// Ours beside `regex-automata`, made when the first long text comes; none where it is too large.
+///
+/// It is never waited for: a thread may be at it when its process forks, and is not there to finish
+/// in the child. Whoever cannot have it makes one.
+#[derive(Debug, Default)]
+pub(super) struct Counted(RwLock<Option<Arc<Option<Guarded>>>>);
+
+impl Counted {
+    fn get_or_make(&self, make: impl FnOnce() -> Option<Guarded>) -> Arc<Option<Guarded>> {
+        let known = self.0.try_read().ok().and_then(|known| known.clone());
+        known.unwrap_or_else(|| {
+            let made = Arc::new(make());
+            if let Ok(mut slot) = self.0.try_write() {
+                *slot = Some(Arc::clone(&made));
+            }
+            made
+        })
+    }
 }
 
 impl Engine {
@@ -77,7 +97,7 @@ impl Engine {
             if is_heavy || has_many_parts(hir) { only_prefix(config, hir) } else { config };
         let regex = Regex::builder().configure(config).build_from_hir(hir).ok()?;
         let longest = HEAVY / regex.memory_usage().max(1);
-        Some(Self::Plain { regex, sticky, longest, counted: OnceLock::new() })
+        Some(Self::Plain { regex, sticky, longest, counted: Counted::default() })
     }
 
     /// Whether the pattern is found in a text of whole units; `None` when finding out takes more
@@ -85,8 +105,8 @@ impl Engine {
     pub(super) fn is_match(&self, units: &[u8], body: &Body, work: usize) -> Option<bool> {
         match self {
             Self::Plain { sticky, longest, counted, .. } if units.len() > *longest => {
-                let ours = || Guarded::new(body, *sticky, Limits::PATTERN_STATES).map(Box::new);
-                counted.get_or_init(ours).as_ref()?.is_match(units, work)
+                let ours = || Guarded::new(body, *sticky, Limits::PATTERN_STATES);
+                counted.get_or_make(ours).as_ref().as_ref()?.is_match(units, work)
             }
             Self::Plain { regex, sticky, .. } => {
                 let anchored = if *sticky { Anchored::Yes } else { Anchored::No };
@@ -96,6 +116,10 @@ impl Engine {
             }
             Self::Guarded(guarded) => guarded.is_match(units, work),
         }
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self, Self::Plain { .. })
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -152,4 +176,20 @@ fn aligned(hir: Hir) -> Hir {
         sub: Box::new(UnitSet::everything(LAST_POINT).to_hir()),
     });
     Hir::concat(vec![Hir::look(Look::Start), before, hir])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_who_holds_ours() {
+        let counted = Counted::default();
+        let held = counted.0.write().unwrap();
+        assert!(counted.get_or_make(|| None).is_none());
+        drop(held);
+        assert!(counted.get_or_make(|| None).is_none());
+        let again = counted.get_or_make(|| panic!("it is kept"));
+        assert!(again.is_none());
+    }
 }

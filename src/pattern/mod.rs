@@ -21,6 +21,7 @@ mod note;
 mod parse;
 mod property;
 mod set;
+mod small;
 mod words;
 
 pub use cache::compiled;
@@ -40,6 +41,7 @@ use crate::value::text::{code_points, code_units, in_units, length};
 #[derive(Debug)]
 pub struct Pattern {
     engine: engine::Engine,
+    shortcut: small::Shortcut,
     /// What it was made of: other automata are made of it when they are needed.
     body: Body,
     sticky: bool,
@@ -113,6 +115,7 @@ impl Pattern {
         Ok(Self {
             memory: engine.memory() + body.ir.memory(),
             engine,
+            shortcut: small::Shortcut::default(),
             // Lookarounds are in the engine, and in no other.
             body: Body { ir: body.ir, looks: Vec::new() },
             sticky: flags.sticky,
@@ -132,6 +135,11 @@ impl Pattern {
     /// O(pattern × text).
     pub fn test(&self, text: &[u8]) -> Result<bool, TextFault> {
         self.accepts(text.len())?;
+        if text.len() <= small::SHORT
+            && let Some(found) = self.shortcut.find(text, || self.search())
+        {
+            return Ok(found);
+        }
         let units = if self.unicode { Cow::Borrowed(text) } else { in_units(text) };
         self.finds(&units)
     }
@@ -144,6 +152,12 @@ impl Pattern {
     pub fn test_narrow(&self, text: &[u8]) -> Result<bool, TextFault> {
         self.accepts(text.len())?;
         self.finds(text)
+    }
+
+    fn search(&self) -> Option<small::Search> {
+        let hir =
+            self.engine.is_plain().then(|| engine::searched(&self.body.ir, self.sticky))??;
+        Some(small::Search { hir, sticky: self.sticky, unicode: self.unicode })
     }
 
     fn finds(&self, units: &[u8]) -> Result<bool, TextFault> {
@@ -167,6 +181,14 @@ impl Pattern {
     /// Heap memory of the compiled form, in bytes.
     pub fn memory(&self) -> usize {
         self.memory
+    }
+}
+
+/// Makes what [`is_valid`] looks up, so that no thread that asks it is ever in the midst of that: one
+/// that is when its process forks would leave it unfinished in the child, where others wait for it.
+pub fn make_ready() {
+    for first in [true, false] {
+        parse::letters(first);
     }
 }
 

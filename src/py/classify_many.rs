@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 
 use super::classify::{Answer, Row, row};
+use super::kind::exact;
 use crate::classify::{Action, Class, NUMBERS, PLAIN, Signals, TEXTS};
 
 /// The answers of a batch, in the order of its records.
@@ -71,7 +72,7 @@ impl<'py> Plain<'py> {
         self.numbers = [None; NUMBERS];
         self.texts = [const { None }; TEXTS];
         let mut seen = 0_u8;
-        for (name, value) in record.cast_exact::<PyDict>().ok()? {
+        for (name, value) in exact::<PyDict>(record)? {
             let place = self.place(name)?;
             // A field in both spellings is not plain.
             if seen & (1 << place) != 0 {
@@ -115,7 +116,7 @@ impl<'py> Plain<'py> {
 }
 
 fn whole(value: &Bound<'_, PyAny>) -> Option<i64> {
-    value.cast_exact::<PyInt>().ok()?.extract().ok()
+    exact::<PyInt>(value)?.extract().ok()
 }
 
 fn text(value: Bound<'_, PyAny>) -> Option<Bound<'_, PyString>> {

@@ -1,47 +1,94 @@
 //! What a caller keeps for each list of a set, and what of it a record brings up.
 
 use pyo3::Borrowed;
-use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
 
+use crate::bits::Bits;
 use crate::ruleset::Standing;
 
-/// The entries of the lists that hold.
-pub(super) fn picked<'py>(
+/// The entries of some lists.
+fn picked<'py>(
     column: &Bound<'py, PyTuple>,
-    standing: &Standing,
+    lists: impl Iterator<Item = usize>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let mut entries: SmallVec<[Borrowed<'_, 'py, PyAny>; 64]> = SmallVec::new();
-    for list in standing.held() {
+    for list in lists {
         entries.push(column.get_borrowed_item(list)?);
     }
     PyTuple::new(column.py(), entries)
 }
 
+/// The lists that hold, as bytes: a bit for each, the lowest first.
+pub(super) fn marks<'py>(py: Python<'py>, standing: &Standing) -> Bound<'py, PyBytes> {
+    let words = standing.words().iter().map(|word| word.to_le_bytes());
+    let bytes: SmallVec<[[u8; 8]; 4]> = words.collect();
+    PyBytes::new(py, bytes.as_flattened())
+}
+
+/// The entries of a column, which has one for every list, of those that are marked.
+#[pyfunction]
+pub(super) fn marked<'py>(
+    column: &Bound<'py, PyTuple>,
+    marks: &[u8],
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (words, _) = marks.as_chunks();
+    let lists = Bits::of_words(words.iter().map(|word| u64::from_le_bytes(*word)));
+    picked(column, lists.iter())
+}
+
 /// A column of whole numbers.
 #[pyclass(module = "interlock._core", frozen)]
 #[derive(Debug)]
-pub(super) struct Points(Box<[i64]>);
+pub(super) struct Points(Column);
+
+#[derive(Debug)]
+enum Column {
+    /// All of them together fit.
+    Short(Box<[i128]>),
+    Long(Py<PyTuple>),
+}
 
 #[pymethods]
 impl Points {
-    /// Takes a number for each list; all of them together must fit into 64 bits.
+    /// Takes a number for each list.
     #[new]
-    fn new(points: Vec<i64>) -> PyResult<Self> {
-        let whole = points.iter().try_fold(0_u64, |sum, each| sum.checked_add(each.unsigned_abs()));
-        match whole.map(i64::try_from) {
-            Some(Ok(_)) => Ok(Self(points.into())),
-            _ => Err(PyOverflowError::new_err("the sum does not fit into 64 bits")),
-        }
+    fn new(points: Bound<'_, PyTuple>) -> Self {
+        Self(short(&points).map_or_else(|| Column::Long(points.unbind()), Column::Short))
     }
+}
+
+/// Numbers whose sum fits, whichever of them are added.
+fn short(points: &Bound<'_, PyTuple>) -> Option<Box<[i128]>> {
+    let short: Box<[i128]> =
+        points.iter().map(|each| each.extract().ok()).collect::<Option<_>>()?;
+    let most = short.iter().try_fold(0_u128, |sum, each| sum.checked_add(each.unsigned_abs()))?;
+    i128::try_from(most).is_ok().then_some(short)
 }
 
 impl Points {
     /// The sum over the lists that hold.
-    pub(super) fn sum(&self, standing: &Standing) -> i64 {
-        let points = standing.held().filter_map(|list| self.0.get(list));
-        points.fold(0, |sum, each| sum.saturating_add(*each))
+    pub(super) fn sum<'py>(
+        &self,
+        py: Python<'py>,
+        standing: &Standing,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match &self.0 {
+            Column::Short(points) => {
+                let held = standing.held().filter_map(|list| points.get(list));
+                let sum = held.fold(0_i128, |sum, each| sum.wrapping_add(*each));
+                // PERF: a number of 64 bits is made in less time.
+                Ok(match i64::try_from(sum) {
+                    Ok(sum) => sum.into_pyobject(py)?.into_any(),
+                    Err(_) => sum.into_pyobject(py)?.into_any(),
+                })
+            }
+            Column::Long(points) => {
+                let held = picked(points.bind(py), standing.held())?;
+                let nothing = 0_i64.into_pyobject(py)?.into_any();
+                held.iter().try_fold(nothing, |sum, each| sum.add(each))
+            }
+        }
     }
 }

@@ -101,15 +101,15 @@ fn resolution<'py, N: Node>(
     to_python: impl FnOnce(N) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Resolution<'py>> {
     match path.resolve(root) {
-        Ok(Resolved::Found(node)) => Ok((true, Some(to_python(node)?), None)),
-        Ok(stopped) => {
-            let at = stopped.stopped_at();
-            Ok((false, None, Some(to_python_text(py, &path.prefix(at))?)))
-        }
-        Err(fault) => {
+        Resolved::Found(node) => Ok((true, Some(to_python(node)?), None)),
+        Resolved::Unreadable(fault) => {
             let errors = py.import("interlock.errors")?;
             let reason = format!("value: reading it failed: {}", fault.reason);
             Err(PyErr::from_value(errors.getattr("Undetermined")?.call1((reason,))?))
+        }
+        stopped => {
+            let at = stopped.stopped_at();
+            Ok((false, None, Some(to_python_text(py, &path.prefix(at))?)))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a Python object is to the grammar: classified by type, only own data looked at.
 
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -30,28 +31,28 @@ pub(super) enum Kind<'a, 'py> {
 
 impl<'a, 'py> Kind<'a, 'py> {
     pub(super) fn of(object: &'a Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = object.cast_exact::<PyString>() {
+        if let Some(text) = exact::<PyString>(object) {
             return Ok(Self::Text(text));
         }
-        if let Ok(dict) = object.cast_exact::<PyDict>() {
+        if let Some(dict) = exact::<PyDict>(object) {
             return Ok(Self::Dict(dict));
         }
         if object.is_exact_instance_of::<PyInt>() {
             return Ok(Self::Int(object));
         }
-        if let Ok(float) = object.cast_exact::<PyFloat>() {
+        if let Some(float) = exact::<PyFloat>(object) {
             return Ok(Self::Float(float.value()));
         }
         if object.is_none() {
             return Ok(Self::Null);
         }
-        if let Ok(boolean) = object.cast_exact::<PyBool>() {
+        if let Some(boolean) = exact::<PyBool>(object) {
             return Ok(Self::Boolean(boolean.is_true()));
         }
-        if let Ok(list) = object.cast_exact::<PyList>() {
+        if let Some(list) = exact::<PyList>(object) {
             return Ok(Self::List(list));
         }
-        if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        if let Some(tuple) = exact::<PyTuple>(object) {
             return Ok(Self::Tuple(tuple));
         }
         Self::foreign(object)
@@ -106,6 +107,13 @@ impl<'a, 'py> Kind<'a, 'py> {
             _ => Ok(Self::Opaque),
         }
     }
+}
+
+/// An object of exactly this type. For any other, `cast_exact` would make an error first.
+pub(super) fn exact<'a, 'py, T: PyTypeInfo>(
+    object: &'a Bound<'py, PyAny>,
+) -> Option<&'a Bound<'py, T>> {
+    if object.is_exact_instance_of::<T>() { object.cast_exact().ok() } else { None }
 }
 
 static SLOT: PyOnceLock<Py<PyType>> = PyOnceLock::new();

@@ -39,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use super::classify_many::ErrorRows;
     #[pymodule_export]
-    use super::columns::Points;
+    use super::columns::{Points, marked};
     #[pymodule_export]
     use super::document::Json;
     #[pymodule_export]
@@ -66,7 +66,7 @@ mod _core {
 /// place with the prepared `$keys`. What must not be swallowed is raised after the walk.
 macro_rules! with_node {
     ($value:expr, $keys:expr, |$node:ident| $body:expr) => {
-        if let Ok(json) = $value.cast_exact::<$crate::py::document::Json>() {
+        if let Some(json) = $crate::py::kind::exact::<$crate::py::document::Json>(&$value) {
             let $node = json.get().root();
             $body
         } else {

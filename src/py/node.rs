@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyException, PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyIterator, PyString, PyTuple};
 
-use super::kind::Kind;
+use super::kind::{Kind, exact};
 use super::scalar::{decimal_number, int_number, text_of, to_python_text, type_name};
 use crate::value::text::{code_units, push_code_point};
 use crate::value::{MemberName, Node, Number, Read, Scalar, Step, Text, Unreadable, View};
@@ -136,6 +136,11 @@ impl<'py, 'c> PyNode<'py, 'c> {
         dict.get_item(to_python_text(dict.py(), &halves)?)
     }
 
+    #[cold]
+    fn other_child(&self, step: &Step<'_>) -> Read<Option<Self>> {
+        Ok(self.read(self.child_of(step))?.map(|child| self.next(child)))
+    }
+
     fn length_of(&self) -> PyResult<usize> {
         match Kind::of(&self.object)? {
             Kind::Dict(dict) => Ok(dict.len()),
@@ -209,32 +214,38 @@ impl Node for PyNode<'_, '_> {
         self.read(self.view_of())
     }
 
+    #[inline]
     fn scalar(&self) -> Option<Scalar<'_>> {
         let object = &self.object;
-        if let Ok(text) = object.cast_exact::<PyString>() {
+        if let Some(text) = exact::<PyString>(object) {
             return Some(Scalar::Text(text.to_str().ok()?.as_bytes()));
         }
-        if let Ok(int) = object.cast_exact::<PyInt>() {
+        if let Some(int) = exact::<PyInt>(object) {
             return int.extract().ok().map(Scalar::Int);
         }
-        if let Ok(float) = object.cast_exact::<PyFloat>() {
+        if let Some(float) = exact::<PyFloat>(object) {
             return Some(Scalar::Float(float.value()));
         }
         if object.is_none() {
             return Some(Scalar::Null);
         }
-        object.cast_exact::<PyBool>().ok().map(|boolean| Scalar::Boolean(boolean.is_true()))
+        exact::<PyBool>(object).map(|boolean| Scalar::Boolean(boolean.is_true()))
     }
 
+    #[expect(clippy::inline_always, reason = "PERF: a call for each look-up costs a third of it")]
+    #[inline(always)]
     fn child(&self, step: &Step<'_>) -> Read<Option<Self>> {
         // PERF: almost every step is a prepared key into a plain dict that has it.
-        if let Ok(dict) = self.object.cast_exact::<PyDict>()
+        if let Some(dict) = exact::<PyDict>(&self.object)
             && let Some(prepared) = step.slot.and_then(|slot| self.context.keys.get(slot))
-            && let Some(found) = self.read(dict.get_item(prepared.bind(dict.py())))?
         {
-            return Ok(Some(self.next(found)));
+            match dict.get_item(prepared.bind_borrowed(dict.py())) {
+                Ok(Some(found)) => return Ok(Some(self.next(found))),
+                Ok(None) => {}
+                Err(error) => return self.read(Err(error)),
+            }
         }
-        Ok(self.read(self.child_of(step))?.map(|child| self.next(child)))
+        self.other_child(step)
     }
 
     fn length(&self) -> Read<usize> {

@@ -4,6 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
+use super::kind::exact;
+
 /// A copy in the making; given up where a longer look is needed.
 pub(super) struct Quick {
     /// How many more values it may hold.
@@ -27,11 +29,11 @@ impl Quick {
         }
         let Some(below) = depth.checked_sub(1) else { return Ok(None) };
         // The copy of the outer level is our own: nobody else changes it while it is gone through.
-        if let Ok(dict) = value.cast_exact::<PyDict>() {
+        if let Some(dict) = exact::<PyDict>(value) {
             self.dict(dict.copy()?, below)
-        } else if let Ok(list) = value.cast_exact::<PyList>() {
+        } else if let Some(list) = exact::<PyList>(value) {
             self.list(list.get_slice(0, list.len()), below)
-        } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+        } else if let Some(tuple) = exact::<PyTuple>(value) {
             self.list(tuple.to_list(), below)
         } else {
             Ok(None)
@@ -45,7 +47,7 @@ impl Quick {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut inner: SmallVec<[_; 4]> = SmallVec::new();
         for (key, value) in &dict {
-            if !key.cast_exact::<PyString>().is_ok_and(|key| key.to_str().is_ok()) {
+            if exact::<PyString>(&key).is_none_or(|key| key.to_str().is_err()) {
                 return Ok(None);
             }
             let Some(copied) = self.copy(&value, depth)? else { return Ok(None) };
@@ -74,12 +76,12 @@ impl Quick {
     }
 
     fn is_scalar(&self, value: &Bound<'_, PyAny>) -> bool {
-        if let Ok(float) = value.cast_exact::<PyFloat>() {
+        if let Some(float) = exact::<PyFloat>(value) {
             return !self.finite || float.value().is_finite();
         }
         value.is_exact_instance_of::<PyString>()
             || value.is_none()
             || value.is_exact_instance_of::<PyBool>()
-            || value.cast_exact::<PyInt>().is_ok_and(|int| int.extract::<i64>().is_ok())
+            || exact::<PyInt>(value).is_some_and(|int| int.extract::<i64>().is_ok())
     }
 }

@@ -1,10 +1,9 @@
 //! `RuleSet`: the engine as a Python object. The tools are built on it; it is not public itself.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
-use smallvec::SmallVec;
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use super::columns::{Points, picked};
+use super::columns::{Points, marks};
 use super::errors::{raised, to_python};
 use super::scalar::to_python_text;
 use super::with_node;
@@ -115,31 +114,27 @@ impl RuleSet {
         number(with_node!(value, &self.keys, |node| self.set.first(&node)))
     }
 
-    /// What each list says: 1 holds, 0 does not, -1 undecided.
-    fn all<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let verdicts = with_node!(value, &self.keys, |node| self.set.all(&node));
-        PyList::new(value.py(), verdicts.into_iter().map(code))
-    }
-
-    /// The positions of the lists that are undecided, in order; then of each column, which has an
-    /// entry for every list, the entries of those that hold, and of `Points` their sum.
-    #[pyo3(signature = (value, *columns))]
+    /// The positions of the lists that are undecided, in order, and the lists that hold, for `marked`.
     fn standing<'py>(
         &self,
         value: &Bound<'py, PyAny>,
-        columns: &Bound<'py, PyTuple>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyBytes>)> {
         let py = value.py();
         let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
-        let mut parts: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
-        parts.push(PyTuple::new(py, standing.open())?.into_any());
-        for column in columns {
-            parts.push(match column.cast_exact::<Points>() {
-                Ok(points) => points.get().sum(&standing).into_pyobject(py)?.into_any(),
-                Err(_) => picked(column.cast::<PyTuple>()?, &standing)?.into_any(),
-            });
-        }
-        PyTuple::new(py, parts)
+        Ok((PyTuple::new(py, standing.open())?, marks(py, &standing)))
+    }
+
+    /// The lists that hold, for `marked`, and the sum of their points; None when one is undecided.
+    fn score<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        points: &Bound<'py, Points>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyAny>>)> {
+        let py = value.py();
+        let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
+        let decided = standing.open().len() == 0;
+        let sum = decided.then(|| points.get().sum(py, &standing)).transpose()?;
+        Ok((marks(py, &standing), sum))
     }
 
     /// What a column has for the first list that holds: an entry for every list and a last one for
@@ -164,7 +159,7 @@ impl RuleSet {
         Ok(number(first)?.into_pyobject(value.py())?.into_any())
     }
 
-    /// What one list says, as in `all`; `either` replaces its own match: one check is
+    /// What one list says: 1 holds, 0 does not, -1 undecided; `either` replaces its own match: one check is
     /// enough.
     #[pyo3(signature = (value, rule = 0, either = None))]
     fn verdict(&self, value: &Bound<'_, PyAny>, rule: usize, either: Option<bool>) -> PyResult<i8> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::RuleSet;
-use super::walk::{Run, Slot, Verdict};
+use super::walk::{Run, Verdict};
 use crate::check::{Answer, reason};
 use crate::path::Resolved;
 use crate::preview::{REPORT, preview};
@@ -75,7 +75,7 @@ impl RuleSet {
         let answer = run.answer(predicate);
         let unresolved = Resolved::Missing(0);
         let resolved = match run.slot(predicate.place) {
-            Slot::Known(resolved) if member.path.is_some() => resolved,
+            Some(resolved) if member.path.is_some() => resolved,
             _ => &unresolved,
         };
         let actual = match resolved {

@@ -45,6 +45,11 @@ impl Standing {
         self.held.iter()
     }
 
+    /// The lists that hold as words, with a bit for each.
+    pub fn words(&self) -> &[u64] {
+        self.held.words()
+    }
+
     /// The positions of the lists that are undecided, in order.
     pub fn open(&self) -> Ones<'_> {
         self.open.iter()

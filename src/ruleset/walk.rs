@@ -1,12 +1,10 @@
 //! The plain walk over rules: `first` and `all`, with what was found out kept for the record.
 
-use smallvec::{Array, SmallVec};
-
 use super::standing::Standing;
-use super::{Predicate, Rule, RuleSet};
+use super::{Place, Predicate, Rule, RuleSet};
 use crate::check::{Answer, Why};
 use crate::path::Resolved;
-use crate::value::{Node, Step, View};
+use crate::value::{Node, View};
 
 /// What a condition list says of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,18 +46,11 @@ pub enum First {
     Undetermined(usize),
 }
 
-/// What is known of a place in the record.
-pub(super) enum Slot<N> {
-    Unknown,
-    Known(Resolved<N>),
-    Unreadable(Box<str>),
-}
-
 /// One record under evaluation.
 pub(super) struct Run<'s, 'r, N> {
     pub(super) set: &'s RuleSet,
-    /// By place.
-    slots: &'r mut [Slot<N>],
+    /// What is known of each place; nothing before it is asked for.
+    slots: &'r mut [Option<Resolved<N>>],
     /// Answers of shared predicates.
     memos: &'r mut [Option<Verdict>],
 }
@@ -126,13 +117,17 @@ pub(super) fn scratch<T, const FEW: usize, R>(
     count: usize,
     blank: impl Fn() -> T,
     work: impl FnOnce(&mut [T]) -> R,
-) -> R
-where
-    [T; FEW]: Array<Item = T>,
-{
-    let mut room: SmallVec<[T; FEW]> = SmallVec::new();
-    room.extend(std::iter::repeat_with(blank).take(count));
-    work(&mut room)
+) -> R {
+    let mut few: [T; FEW];
+    let mut many: Vec<T>;
+    let room = if count <= FEW {
+        few = std::array::from_fn(|_| blank());
+        few.get_mut(..count).unwrap_or_default()
+    } else {
+        many = std::iter::repeat_with(blank).take(count).collect();
+        &mut many
+    };
+    work(room)
 }
 
 impl<'s, N: Node> Run<'s, '_, N> {
@@ -144,10 +139,10 @@ impl<'s, N: Node> Run<'s, '_, N> {
     ) -> T {
         scratch::<_, 24, _>(
             set.places.len(),
-            || Slot::Unknown,
+            || None,
             |slots| {
                 if let Some(root) = slots.first_mut() {
-                    *root = Slot::Known(Resolved::Found(record.clone()));
+                    *root = Some(Resolved::Found(record.clone()));
                 }
                 scratch::<_, 64, _>(set.memos, || None, |memos| ask(&mut Run { set, slots, memos }))
             },
@@ -175,7 +170,7 @@ impl<'s, N: Node> Run<'s, '_, N> {
 
     fn verdict(&mut self, predicate: &Predicate) -> Verdict {
         // PERF: most answers need no more than the value; no reason is prepared for them.
-        if let Slot::Known(Resolved::Found(node)) = self.slot(predicate.place)
+        if let Some(Resolved::Found(node)) = self.slot(predicate.place)
             && let Some(holds) = predicate.test.at_once(node)
         {
             return if holds == predicate.negated { Verdict::Fail } else { Verdict::Pass };
@@ -186,55 +181,60 @@ impl<'s, N: Node> Run<'s, '_, N> {
     /// The answer of a predicate with what its reason is made of.
     pub(super) fn answer(&mut self, predicate: &Predicate) -> Answer {
         match self.slot(predicate.place) {
-            Slot::Known(resolved) => predicate.test.answer(predicate.negated, resolved),
-            Slot::Unreadable(reason) => Answer::Undetermined(Why::Unreadable(reason.clone())),
-            Slot::Unknown => Answer::Undetermined(Why::Plain),
+            Some(resolved) => predicate.test.answer(predicate.negated, resolved),
+            None => Answer::Undetermined(Why::Plain),
         }
     }
 
     /// What is at a place, found out now if it was not before.
-    pub(super) fn slot(&mut self, place: usize) -> &Slot<N> {
-        if let Some(Slot::Unknown) = self.slots.get(place) {
+    pub(super) fn slot(&mut self, place: usize) -> Option<&Resolved<N>> {
+        if let Some(None) = self.slots.get(place) {
             self.find(place);
         }
-        self.slots.get(place).unwrap_or(&Slot::Unknown)
+        self.slots.get(place)?.as_ref()
     }
 
     /// Recursion is as deep as the path: a parent comes before its children.
     fn find(&mut self, place: usize) {
         let set = self.set;
-        let Some(entry) = set.places.get(place) else { return };
-        let Some(segment) = &entry.segment else { return };
-        if entry.parent < place
-            && let Some(Slot::Unknown) = self.slots.get(entry.parent)
+        let Some(Place { parent, depth, segment: Some(segment) }) = set.places.get(place) else {
+            return;
+        };
+        if let [Some(Resolved::Found(root)), ..] = &*self.slots
+            && let Some(node) = root.at(place)
+            && let Some(slot) = self.slots.get_mut(place)
         {
-            self.find(entry.parent);
+            *slot = Some(Resolved::Found(node));
+            return;
         }
-        if let Some((before, after)) = self.slots.split_at_mut_checked(place)
-            && let (Some(parent), Some(slot)) = (before.get(entry.parent), after.first_mut())
+        if let Some(None) = self.slots.get(*parent)
+            && *parent < place
         {
-            *slot = parent.step(&segment.step(Some(place)), entry.depth);
+            self.find(*parent);
+        }
+        let Some((before, [slot @ None, ..])) = self.slots.split_at_mut_checked(place) else {
+            return;
+        };
+        let Some(Some(parent)) = before.get(*parent) else { return };
+        let Resolved::Found(node) = parent else {
+            *slot = Some(parent.carried());
+            return;
+        };
+        // PERF: almost every place is there, and is written where it stays.
+        match node.child(&segment.step(Some(place))) {
+            Ok(Some(child)) => *slot = Some(Resolved::Found(child)),
+            Ok(None) => *slot = Some(nothing_in(node, *depth)),
+            Err(fault) => *slot = Some(Resolved::Unreadable(fault)),
         }
     }
 }
 
-impl<N: Node> Slot<N> {
-    /// What is one step from here.
-    fn step(&self, step: &Step<'_>, depth: usize) -> Self {
-        match self {
-            Self::Known(Resolved::Found(node)) => match node.child(step) {
-                Ok(Some(child)) => Self::Known(Resolved::Found(child)),
-                Ok(None) => Self::Known(match node.view() {
-                    Ok(View::Opaque(kind)) => Resolved::Barred(Box::new((depth, kind))),
-                    _ => Resolved::Missing(depth),
-                }),
-                Err(fault) => Self::Unreadable(fault.reason.into()),
-            },
-            Self::Known(Resolved::Missing(at)) => Self::Known(Resolved::Missing(*at)),
-            Self::Known(Resolved::Barred(barred)) => Self::Known(Resolved::Barred(barred.clone())),
-            Self::Unreadable(reason) => Self::Unreadable(reason.clone()),
-            Self::Unknown => Self::Unknown,
-        }
+/// What is to be said of a step that leads nowhere.
+#[cold]
+fn nothing_in<N: Node>(node: &N, depth: usize) -> Resolved<N> {
+    match node.view() {
+        Ok(View::Opaque(kind)) => Resolved::Barred(Box::new((depth, kind))),
+        _ => Resolved::Missing(depth),
     }
 }
 

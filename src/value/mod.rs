@@ -125,6 +125,12 @@ pub trait Node: Clone {
     /// [`Unreadable`] when a foreign object raises.
     fn child(&self, step: &Step<'_>) -> Read<Option<Self>>;
 
+    /// What is at a prepared place below, any number of steps away, where this back end has found
+    /// the places beforehand; `None` where it has not, or nothing is there.
+    fn at(&self, _slot: usize) -> Option<Self> {
+        None
+    }
+
     /// Items of an array or distinct keys of an object; zero for anything else.
     ///
     /// # Errors

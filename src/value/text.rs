@@ -70,7 +70,7 @@ pub fn code_units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
 /// A text as its code units are spelled: a character above U+FFFF is two, each on its own.
 pub fn in_units(text: &[u8]) -> Cow<'_, [u8]> {
     let wide = |part: &[u8]| part.iter().fold(0, |max, byte| max.max(*byte)) >= 0xF0;
-    if !text.chunks(1024).any(wide) {
+    if text.is_ascii() || !text.chunks(1024).any(wide) {
         return Cow::Borrowed(text);
     }
     let mut units = Vec::with_capacity(text.len() * 3 / 2);

@@ -55,7 +55,7 @@ INSTANCES: dict[str, Callable[[], object]] = {
     "ErrorRows": lambda: _core.Classifier([]).classify_many([], lambda place: (place,)),
     "Json": lambda: _core.Json(b"[1]"),
     "Pattern": lambda: _core.Pattern("a"),
-    "Points": lambda: _core.Points([1]),
+    "Points": lambda: _core.Points((1,)),
     "RuleSet": rule_set,
 }
 

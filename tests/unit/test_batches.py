@@ -1,18 +1,23 @@
 """Batches over what goes wrong: broken files, odd arguments, threads, forks."""
 
 import io
+import json
+import mmap
 import multiprocessing
 import os
 import pickle
+import signal
+import time
 from collections import UserDict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import pytest
 
-from interlock import Branch, BranchResult, ConfigError, DecisionTable, RuleScore, _lines
+from interlock import Branch, BranchResult, ConfigError, DecisionTable, Json, RuleScore, _lines
 from interlock.tools import _first
 from interlock.tools._batch import BadLine, Batch
 
@@ -220,6 +225,31 @@ def _counted(text: bytes) -> int:
     return ROUTE.decide_many(text, threads=4).counts()["big"]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_fork_while_threads_are_at_work() -> None:
+    """The child has no thread that would give back what was held at the fork."""
+    name = "\u00e9" * 800
+    text = "".join(f"(?<{name}{at}>a)" for at in range(10))
+    lines = (json.dumps({"t": text}).encode() + b"\n") * 60
+    route = Branch(
+        [{"name": "it", "when": [{"path": "t", "op": "hasFormat", "expected": "regex"}]}]
+    )
+    ask = partial(route.decide_many, lines, threads=2)
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(5):
+            asked = pool.submit(ask)
+            # Likely at work by then; on no account does the test need it.
+            time.sleep(0.01)
+            child = os.fork()
+            if child == 0:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(20)
+                ask()
+                os._exit(0)
+            assert (child, 0) == os.waitpid(child, 0)
+            assert len(asked.result()) == 60
+
+
 def test_many_threads_at_once() -> None:
     text = (b'{"n": 2}\n{"n": 1}\n[\n{"n": "x"}\n' * 20_000)[:-20]
     expected = ROUTE.decide_many(text)
@@ -243,10 +273,44 @@ def test_an_undetermined_record_is_told_why() -> None:
     assert list(batch.undetermined) == [at for at, one in enumerate(batch) if one.undetermined]
 
 
-def test_a_stream_is_an_iterable_of_lines_and_no_text() -> None:
-    """Lines of an open file are bytes, which are no records."""
-    batch = ROUTE.decide_many(io.BytesIO(b'{"n": 2}\n'))
-    assert batch.to_list() == [ROUTE.decide(b'{"n": 2}\n')]
+def _mapped(file: IO[bytes]) -> Any:
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+OPEN = {"file": lambda file: file, "map": _mapped, "buffer": lambda file: io.BytesIO(file.read())}
+
+
+@pytest.mark.parametrize("form", OPEN.values(), ids=OPEN)
+def test_an_open_file_is_read_from_where_it_is(tmp_path: Path, form: Any) -> None:
+    text = b'\xef\xbb\xbf{"n": 2}\n{"n":\r\n\n{"n": 0}'
+    expected = ROUTE.decide_many(text)
+    with _file(tmp_path, text).open("rb") as file:
+        assert ROUTE.decide_many(form(file), threads=2) == expected
+    with _file(tmp_path, text).open("rb") as file:
+        assert SCORE.score_many(form(file)) == SCORE.score_many(text)
+    with _file(tmp_path, text).open("rb") as file:
+        records = form(file)
+        records.readline()
+        assert _names(ROUTE.decide_many(records)) == ["(error)", "small"]
+        assert not records.closed
+        assert not ROUTE.decide_many(records)
+
+
+def test_a_file_of_text_is_refused(tmp_path: Path) -> None:
+    records: Any = io.StringIO('{"n": 2}\n')
+    for ask in (ROUTE.decide_many, TABLE.decide_many, SCORE.score_many):
+        with pytest.raises(ConfigError, match=r"^records: .*: open it in binary mode"):
+            ask(records)
+    with _file(tmp_path, b"{}").open(encoding="utf-8") as file, pytest.raises(ConfigError):
+        ROUTE.decide_many(cast("Any", file))
+
+
+@pytest.mark.parametrize("one", [{"n": 2}, {}, UserDict(n=2), Json(b'{"n": 2}')])
+def test_one_record_is_not_many(one: Any) -> None:
+    """The names of a mapping are no records."""
+    for ask in (ROUTE.decide_many, TABLE.decide_many, SCORE.score_many):
+        with pytest.raises(ConfigError, match=r"^records: "):
+            ask(one)
 
 
 def test_more_records_than_are_held_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,9 +323,18 @@ def test_other_answers_are_another_batch() -> None:
     batch = ROUTE.decide_many([{"n": 2}, {"n": 0}])
     assert batch == ROUTE.decide_many(b'{"n": 2}\n{"n": 0}')
     assert batch == batch.to_list()
+    assert hash(batch) == hash(ROUTE.decide_many(b'{"n": 2}\n{"n": 0}'))
     for other in ([{"n": 0}, {"n": 2}], [{"n": 2}], []):
         assert batch != ROUTE.decide_many(other)
         assert batch != ROUTE.decide_many(other).to_list()
+
+
+def test_equal_batches_hash_alike_whatever_their_outcomes() -> None:
+    arms = [{"name": name, "when": [CHECK]} for name in ("big", "bigger")]
+    lines = b'{"n": 2}\n{}\n[\n'
+    few, many = Branch(arms[:1]).decide_many(lines), Branch(arms).decide_many(lines)
+    assert few == many
+    assert hash(few) == hash(many)
 
 
 def test_outcomes_of_one_name_are_counted_together() -> None:

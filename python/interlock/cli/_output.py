@@ -34,8 +34,10 @@ class Written:
 
     def _batch(self, batch: Batch[Any]) -> list[bytes]:
         codes, known = batch.indices.tolist(), self._known
-        for code in {*codes} - known.keys():
-            known[code] = _line(batch[codes.index(code)])
+        if new := {*codes} - known.keys():
+            # Written backwards, so that the first record of an outcome stays.
+            places = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
+            known.update((code, _line(batch[places[code]])) for code in new)
         lines = [known[code] for code in codes]
         for place in (*batch.undetermined, *batch.bad):
             lines[place] = _line(batch[place])

@@ -117,7 +117,8 @@ class Batch(Generic[R]):
         return len(self) == len(theirs) and all(map(eq, self, theirs))
 
     def __hash__(self) -> int:
-        return hash(self._column)
+        # Equal answers may stand at other positions among other outcomes.
+        return hash(tuple(map(self.outcomes.__getitem__, self.indices)))
 
     def __repr__(self) -> str:
         return f"<Batch {len(self)} answers>"

@@ -16,20 +16,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPONENT_LIMIT",
-    "counted",
     "distance",
     "exact",
     "is_finite",
     "number_problems",
+    "places",
     "product",
     "ratio",
+    "scaled",
     "total",
+    "unscaled",
     "whole_problems",
     "written",
 ]
 
 EXPONENT_LIMIT = 400
 """No digit of a number that counts stands further from the point: what is added stays small."""
+
+_SHORT = 22
+"""Up to this power of ten, a number of 15 digits is far from the ends of what a float holds."""
 
 # Wide enough that nothing within the limit is ever rounded; a trap says so if it were. It is our
 # own, so that whatever a caller sets for its decimals changes no answer.
@@ -120,9 +125,28 @@ def _within_reach(value: Number) -> bool:
     return number.adjusted() <= EXPONENT_LIMIT and last >= -EXPONENT_LIMIT
 
 
-def counted(number: Decimal) -> int | Decimal:
-    """Give a whole number as `int`, which is added and compared in less time."""
-    return int(number) if number == _EXACT.to_integral_value(number) else number
+def places(number: Decimal) -> int:
+    """Count the digits after the point."""
+    return max(0, -cast("int", number.as_tuple().exponent))
+
+
+def scaled(number: Decimal, scale: int) -> int:
+    """Give a number as a count of parts, of which 10 to the power of `scale` are one."""
+    return int(number.scaleb(scale, _EXACT))
+
+
+def unscaled(parts: int, scale: int) -> Number:
+    """Give back what so many parts are."""
+    if scale == 0:
+        return parts
+    one: int = 10**scale
+    whole, rest = divmod(parts, one)
+    if not rest:
+        return whole
+    # PERF: a number of 15 digits is the shortest text of the float nearest to it.
+    if -(10**15) < parts < 10**15 and scale <= _SHORT:
+        return parts / one
+    return written(_EXACT.normalize(Decimal(parts).scaleb(-scale, _EXACT)))
 
 
 def total(numbers: Iterable[int | Decimal]) -> Decimal:

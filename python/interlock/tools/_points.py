@@ -18,23 +18,11 @@ from interlock.tools._limits import BANDS_LIMIT
 from interlock.tools._numbers import exact, number_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from decimal import Decimal
-
     from interlock.typing import JSON
 
-__all__ = ["range_problems", "read_bands", "rule_problems", "whole_points"]
+__all__ = ["range_problems", "read_bands", "rule_problems"]
 
 _FIELDS = ("name", "min")
-
-
-def whole_points(points: Sequence[int | Decimal]) -> _core.Points | None:
-    """Give points as a column that the core adds up; None unless all are whole and not huge."""
-    whole = [each for each in points if isinstance(each, int)]
-    try:
-        return _core.Points(whole) if len(whole) == len(points) else None
-    except OverflowError:
-        return None
 
 
 def rule_problems(rules: JSON) -> list[Problem]:

@@ -128,14 +128,19 @@ def iterable(records: object) -> Iterable[object]:
     """Take records from anything that gives them.
 
     Raises:
-        ConfigError: For anything else.
+        ConfigError: For anything else; for a mapping, of which only the names would be read.
     """
+    if hasattr(records, "keys"):
+        raise _refused(records, "is one record: write [record]")
     try:
         return iter(cast("Iterable[object]", records))
     except TypeError:
-        message = "must be records, or JSON Lines as bytes or as the path of a file, or Arrow data"
-        problem = Problem("spec/wrong-type", "records", _core.preview(records), message)
-        raise ConfigError((problem,)) from None
+        message = "must be records, or JSON Lines as bytes or as a file, or Arrow data"
+        raise _refused(records, message) from None
+
+
+def _refused(records: object, message: str) -> ConfigError:
+    return ConfigError((Problem("spec/wrong-type", "records", _core.preview(records), message),))
 
 
 def read_threads(threads: object) -> int:

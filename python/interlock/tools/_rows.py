@@ -1,4 +1,4 @@
-"""What a row of a decision table has beside its conditions: priority and outputs."""
+"""What a row of a decision table has beside its conditions: name, priority and outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,34 @@ from interlock.tools._numbers import is_finite
 if TYPE_CHECKING:
     from interlock.typing import JSON
 
-__all__ = ["row_problems"]
+__all__ = ["Together", "row_problems"]
+
+_KEPT = 256
+"""How many sets of rows are kept at most,"""
+_MARKS = 128
+"""and of how many bytes, with a bit for each row."""
+
+
+class Together(dict[bytes, "tuple[tuple[str, ...], tuple[JSON, ...]]"]):
+    """By marks, the names and outputs of the rows that hold together.
+
+    The same rows often do, so that the first ones are kept.
+    """
+
+    __slots__ = ("_names", "_outputs")
+
+    def __init__(self, names: tuple[str, ...], outputs: tuple[JSON, ...]) -> None:
+        """Take names and outputs of all rows."""
+        super().__init__()
+        self._names = names
+        self._outputs = outputs
+
+    def __missing__(self, marks: bytes) -> tuple[tuple[str, ...], tuple[JSON, ...]]:
+        """Make those of other rows."""
+        made = _core.marked(self._names, marks), _core.marked(self._outputs, marks)
+        if len(self) < _KEPT and len(marks) <= _MARKS:
+            self[marks] = made
+        return made
 
 
 def row_problems(rows: JSON) -> list[Problem]:

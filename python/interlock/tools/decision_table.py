@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
@@ -18,7 +19,7 @@ from interlock.tools._fields import ABSENT, choice_problems, version_problems
 from interlock.tools._first import First, decide_first, first_blocks
 from interlock.tools._numbers import exact
 from interlock.tools._records import decide_each
-from interlock.tools._rows import row_problems
+from interlock.tools._rows import Together, row_problems
 from interlock.tools._rules import rule_reports, undecided
 from interlock.tools._table_result import TableResult
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["DecisionTable", "TableResult", "decision_table"]
 
 _POLICIES = ("first", "unique", "priority", "collect")
-
 
 _Draft = draft_of(TableResult)
 
@@ -74,12 +74,16 @@ class DecisionTable(CompiledSpec):
 
     __slots__ = (
         "_copied",
+        "_every",
         "_hits",
         "_miss",
         "_names",
         "_outputs",
+        "_policy",
         "_positions",
         "_priorities",
+        "_together",
+        "_version",
         "table_hash",
     )
 
@@ -92,11 +96,16 @@ class DecisionTable(CompiledSpec):
     _outputs: tuple[JSON, ...]
     _copied: frozenset[int]
     """Rows whose outputs can be changed by whoever gets them, so that each gets its own."""
+    _every: tuple[TableResult, ...] | None
+    """The answers of all rows and of a miss, for a batch; None until the first one."""
     _priorities: tuple[Decimal, ...]
+    _policy: Policy
+    _version: str | None
     _miss: TableResult
     _positions: tuple[int, ...]
     _hits: dict[int, TableResult]
     """Answers under `first` that were given before and can be given again."""
+    _together: Together
 
     def __init__(
         self,
@@ -131,9 +140,13 @@ class DecisionTable(CompiledSpec):
         copied = (i for i, row in enumerate(entries) if isinstance(row["outputs"], (dict, list)))
         self._set("_copied", frozenset(copied))
         self._set("_priorities", tuple(exact(row.get("priority", 0)) for row in entries))
+        self._set("_policy", policy)
+        self._set("_version", version)
         self._set("_miss", self._missing(policy, version, fallback))
         self._set("_positions", tuple(range(len(entries))))
         self._set("_hits", {})
+        self._set("_every", None)
+        self._set("_together", Together(self._names, self._outputs))
 
     def _missing(self, policy: Policy, version: str | None, fallback: JSON) -> TableResult:
         return TableResult(
@@ -176,13 +189,13 @@ class DecisionTable(CompiledSpec):
             value: The record: Python data, a dataclass, pydantic or attrs object, or `Json`.
             verbose: Whether the result says how every row fared.
         """
-        policy = self._miss.policy
-        if policy == "first":
+        if self._policy == "first":
             first = self._rules.first(value)
             # PERF: nothing is called and nothing made where an answer can be given again.
             answer = self._hits.get(first) or self._first(value, first)
         else:
-            answer = self._collected(value) if policy == "collect" else self._ranked(value)
+            by_rank = self._policy != "collect"
+            answer = self._ranked(value) if by_rank else self._collected(value)
         if verbose:
             evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
@@ -194,17 +207,15 @@ class DecisionTable(CompiledSpec):
         """Decide each record, in order, as `decide` would.
 
         Args:
-            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file,
-                which is read in blocks; or Arrow data: a table, reader or data frame.
-            threads: How many threads read JSON Lines and Arrow data under the policy `first`, at
-                least 1; 1 when left out. All else is decided on the calling thread.
+            records: Records from any iterable, JSON Lines (bytes or a file), or Arrow data.
+            threads: How many read JSON Lines or Arrow data under `first`; all else is read by one.
             json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
-            OSError: When the file or stream cannot be read.
+            OSError: When they cannot be read.
         """
-        if self._miss.policy != "first":
+        if self._policy != "first":
             return decide_each(self.decide, self._rules, records, threads, json_columns)
         return decide_first(self._as_first(), records, threads, json_columns)
 
@@ -212,25 +223,23 @@ class DecisionTable(CompiledSpec):
         self, pieces: Iterable[Piece], threads: int
     ) -> Iterator[Batch[TableResult]] | None:
         """Answer JSON Lines piece by piece, each as a batch of its own; None but under `first`."""
-        if self._miss.policy != "first":
+        if self._policy != "first":
             return None
         return first_blocks(self._as_first(), pieces, threads)
 
     def _as_first(self) -> First[TableResult]:
-        hits = tuple(
-            self._hit((name,), output)
-            for name, output in zip(self._names, self._outputs, strict=True)
-        )
+        # PERF: of a hundred thousand rows, made once.
+        if self._every is None:
+            rows = zip(self._names, self._outputs, strict=True)
+            hits = tuple(self._hit((name,), output) for name, output in rows)
+            self._set("_every", (*hits, self._miss))
         return First(
             rules=self._rules,
             outcomes=(*self._names, self._miss.outcome),
-            answers=(*hits, self._miss),
-            undetermined=self._undecided,
+            answers=cast("tuple[TableResult, ...]", self._every),
+            undetermined=partial(self._open, ids=()),
             fresh=_own,
         )
-
-    def _undecided(self, value: object, row: int) -> TableResult:
-        return self._open(value, row, ())
 
     def _first(self, value: object, first: int) -> TableResult:
         if first == -1:
@@ -243,7 +252,9 @@ class DecisionTable(CompiledSpec):
         return answer
 
     def _collected(self, value: object) -> TableResult:
-        open_rows, ids, outputs = self._rules.standing(value, self._names, self._outputs)
+        open_rows, marks = self._rules.standing(value)
+        # PERF: the same rows often hold together.
+        ids, outputs = self._together[marks]
         if open_rows:
             return self._open(value, open_rows[0], ids)
         if not ids:
@@ -251,9 +262,9 @@ class DecisionTable(CompiledSpec):
         return self._hit(ids, _core.plain(outputs) if self._copied else list(outputs))
 
     def _ranked(self, value: object) -> TableResult:
-        hits: tuple[int, ...]
-        open_rows, ids, hits = self._rules.standing(value, self._names, self._positions)
-        by_priority = self._miss.policy == "priority"
+        open_rows, marks = self._rules.standing(value)
+        ids, hits = _core.marked(self._names, marks), _core.marked(self._positions, marks)
+        by_priority = self._policy == "priority"
         top = max(self._priorities[row] for row in hits) if by_priority and hits else None
         if top is not None:
             open_rows = tuple(row for row in open_rows if self._priorities[row] >= top)
@@ -278,16 +289,16 @@ class DecisionTable(CompiledSpec):
         self, ids: tuple[str, ...], outputs: JSON, deciding: tuple[str, ...] | None = None
     ) -> TableResult:
         """Answer by rows; those of `deciding` give the outputs, or else all of them."""
-        miss, answer = self._miss, _Draft.__new__(_Draft)
+        answer = _Draft()
         answer.ok = answer.matched = True
-        answer.policy = miss.policy
-        answer.version = miss.version
+        answer.policy = self._policy
+        answer.version = self._version
         answer.matched_ids = ids
         answer.decided_by = ids if deciding is None else deciding
         answer.outputs = outputs
         answer.fallback = False
         answer.conflict = answer.undetermined = answer.evaluated = None
-        answer.table_hash = miss.table_hash
+        answer.table_hash = self.table_hash
         answer.__class__ = TableResult
         return answer  # type: ignore[no-any-return]  # a draft no more
 
@@ -306,7 +317,7 @@ class DecisionTable(CompiledSpec):
         shared = self._priorities[rivals[0]]
         why = (
             f"rows {named} share the top priority {_core.preview(shared)}"
-            if self._miss.policy == "priority"
+            if self._policy == "priority"
             else f"rows {named} all hold, and the policy unique allows one"
         )
         return replace(self._refused(ids), conflict=why)

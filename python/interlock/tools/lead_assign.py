@@ -16,10 +16,11 @@ from interlock.tools._fields import (
     version_problems,
 )
 from interlock.tools._limits import OWNERS_LIMIT
-from interlock.tools._numbers import exact, whole_problems
+from interlock.tools._numbers import exact
 from interlock.tools._owners import (
     ConsideredOwner,
     Standing,
+    cursor_problems,
     owner_problems,
     read_fallback,
     standing,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from interlock._lines import Records
-    from interlock.errors import Problem
     from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits, Strategy
 __all__ = [
@@ -136,12 +136,13 @@ class LeadAssign(CompiledSpec):
         ('bo', 0)
     """
 
-    __slots__ = ("_ids", "_miss", "_standings")
+    __slots__ = ("_ids", "_miss", "_positions", "_standings")
 
     tool = "LeadAssign"
     spec_fields = ("owners", "strategy", "fallback", "version")
 
     _ids: tuple[str, ...]
+    _positions: tuple[int, ...]
     _standings: tuple[Standing, ...]
     """How each owner stands once the conditions hold; the roster alone says so."""
     _miss: LeadResult
@@ -178,6 +179,7 @@ class LeadAssign(CompiledSpec):
             spec["version"] = version
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("_ids", tuple(owner["id"] for owner in entries))
+        self._set("_positions", tuple(range(len(entries))))
         self._set("_standings", tuple(standing(owner, strategy) for owner in entries))
         self._set("_miss", _missed(strategy, version, last))
 
@@ -218,10 +220,11 @@ class LeadAssign(CompiledSpec):
             SpecInvalid: When the cursor is none.
         """
         refuse(cursor_problems(cursor))
-        verdicts = self._rules.all(value)
-        told = verbose or -1 in verdicts
+        undecided, marks = self._rules.standing(value)
+        held = _core.marked(self._positions, marks)
+        told = verbose or undecided
         reports = rule_reports(self._rules, value, 0, len(self._ids)) if told else ()
-        answer = self._judged(verdicts, reports, int(exact(cursor or 0)))
+        answer = self._judged(undecided, held, reports, int(exact(cursor or 0)))
         if verbose:
             answer = replace(answer, considered=tuple(self._considered(reports)))
         return answer
@@ -256,19 +259,21 @@ class LeadAssign(CompiledSpec):
         return decide_each(ask, self._rules, records, threads, json_columns)
 
     def _judged(
-        self, verdicts: Sequence[int], reports: Sequence[RuleReport], cursor: int
+        self,
+        undecided: Sequence[int],
+        held: Sequence[int],
+        reports: Sequence[RuleReport],
+        cursor: int,
     ) -> LeadResult:
-        undecided_ones = [owner for owner, verdict in enumerate(verdicts) if verdict < 0]
-        held = [owner for owner, verdict in enumerate(verdicts) if verdict > 0]
         eligible = [owner for owner in held if self._standings[owner].eligible]
         unknown = [owner for owner in held if self._standings[owner].eligible is None]
         answer = replace(self._miss, eligible=self._named(eligible))
-        if undecided_ones or unknown:
+        if undecided or unknown:
             reasons = {owner: self._standings[owner].reason for owner in unknown}
-            reasons |= {owner: open_reason(reports[owner]) for owner in undecided_ones}
+            reasons |= {owner: open_reason(reports[owner]) for owner in undecided}
             conflict = "; ".join(reasons[owner] for owner in sorted(reasons))
             answer = _refused(answer, conflict)
-            return replace(answer, undetermined=self._named(undecided_ones))
+            return replace(answer, undetermined=self._named(undecided))
         return self._picked(answer, eligible, cursor) if eligible else answer
 
     def _picked(self, answer: LeadResult, eligible: list[int], cursor: int) -> LeadResult:
@@ -325,11 +330,6 @@ def lead_assign(
     except SpecInvalid as error:
         raise SpecInvalid((*error.problems, *problems)) from None
     return roster.assign(value, cursor=cursor)
-
-
-def cursor_problems(cursor: object) -> list[Problem]:
-    """Check a cursor."""
-    return [] if cursor is None else whole_problems(cursor, "cursor", least=0)
 
 
 def _missed(strategy: Strategy, version: str | None, fallback: str | None) -> LeadResult:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
-from interlock._wire import WireForm, draft_of
 from interlock.tools._fields import spelled_catch_all, version_problems
 from interlock.tools._limits import RULES_LIMIT
-from interlock.tools._numbers import counted, exact, total, written
-from interlock.tools._points import range_problems, read_bands, rule_problems, whole_points
+from interlock.tools._numbers import exact, places, scaled, unscaled, written
+from interlock.tools._points import range_problems, read_bands, rule_problems
 from interlock.tools._records import decide_each
 from interlock.tools._rules import RuleReport, rule_reports
+from interlock.tools._score_result import Contribution, RuleReason, ScoreDraft, ScoreResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,95 +26,9 @@ __all__ = ["Contribution", "RuleReason", "RuleScore", "ScoreResult", "rule_score
 _CATCH_ALL = "a rule for every record checks the op `exists` of the value itself"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contribution(WireForm):
-    """A rule that holds, and what it gives.
-
-    Attributes:
-        id: Its id.
-        label: Its label; None when it has none.
-        points: Its points; `int`, `float` or `Decimal` as the score.
-    """
-
-    id: str
-    label: str | None
-    points: Number
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the wire form."""
-        return {"id": self.id, "label": self.label, "points": self.points}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleReason(WireForm):
-    """A rule that does not hold or could not be decided, and why.
-
-    Attributes:
-        id: Its id.
-        reason: The reason of its first check that fails, or that could not be decided.
-    """
-
-    id: str
-    reason: str
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the wire form."""
-        return {"id": self.id, "reason": self.reason}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreResult(WireForm):
-    """What a record scores.
-
-    Attributes:
-        score: The exact sum of the points of the rules that hold, within `min` and `max`; `int`
-            when it is whole, `float` when that is exactly it, else `Decimal`. None when a rule is
-            undecided.
-        raw_score: The sum before `min` and `max`; None likewise.
-        band: The band with the highest `min` that the score meets; None without one.
-        version: The version of the rules; None when they have none.
-        contributors: The rules that hold, in declared order.
-        missed: With `include_missed`, the rules that do not hold; else None.
-        undetermined: The undecided rules.
-    """
-
-    score: Number | None
-    raw_score: Number | None
-    band: str | None
-    version: str | None
-    contributors: tuple[Contribution, ...]
-    missed: tuple[RuleReason, ...] | None = None
-    undetermined: tuple[RuleReason, ...] = ()
-
-    @property
-    def outcome(self) -> str:
-        """A short label for counting."""
-        if self.undetermined:
-            return "(undetermined)"
-        return "(no band)" if self.band is None else self.band
-
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the wire form."""
-        wire: dict[str, JSON] = {
-            "score": self.score,
-            "rawScore": self.raw_score,
-            "band": self.band,
-            "version": self.version,
-            "contributors": [rule.to_dict() for rule in self.contributors],
-        }
-        if self.missed is not None:
-            wire["missed"] = [rule.to_dict() for rule in self.missed]
-        if self.undetermined:
-            wire["undetermined"] = [rule.to_dict() for rule in self.undetermined]
-        return wire
-
-
-_Draft = draft_of(ScoreResult)
-
-
 class _Band(NamedTuple):
     name: str
-    least: int | Decimal
+    least: int
 
 
 class RuleScore(CompiledSpec):
@@ -159,13 +72,13 @@ class RuleScore(CompiledSpec):
     """
 
     __slots__ = (
-        "_all_whole",
         "_bands",
         "_contributions",
         "_greatest",
+        "_is_sum",
         "_least",
         "_points",
-        "_unbounded",
+        "_scale",
         "_version",
     )
 
@@ -174,14 +87,15 @@ class RuleScore(CompiledSpec):
 
     _version: str | None
     _contributions: tuple[Contribution, ...]
-    _points: tuple[int | Decimal, ...] | _core.Points
-    _all_whole: bool
-    """Whether the core adds the points up."""
+    _scale: int
+    """Points, bands and bounds are whole numbers of parts, of which 10 to this power are one."""
+    _points: _core.Points
     _bands: tuple[_Band, ...]
     """The highest first."""
-    _unbounded: bool
-    _least: int | Decimal | None
-    _greatest: int | Decimal | None
+    _least: int | None
+    _greatest: int | None
+    _is_sum: bool
+    """Whether a sum of parts is the score as it is."""
 
     def __init__(
         self,
@@ -217,16 +131,30 @@ class RuleScore(CompiledSpec):
         self._freeze(cast("_core.RuleSet", compiled), spec, limits, faults)
         self._set("_version", version)
         self._set("_contributions", tuple(map(_contribution, entries)))
-        points = tuple(counted(exact(rule["points"])) for rule in entries)
-        column = whole_points(points)
-        self._set("_points", points if column is None else column)
-        self._set("_all_whole", column is not None)
-        named = [_Band(cast("str", band["name"]), counted(exact(band["min"]))) for band in levels]
+        self._read_parts([exact(rule["points"]) for rule in entries], levels, min, max)
+
+    def _read_parts(
+        self,
+        points: Sequence[Decimal],
+        bands: Sequence[dict[str, JSON]],
+        least: Number | None,
+        greatest: Number | None,
+    ) -> None:
+        levels = [exact(band["min"]) for band in bands]
+        low, high = (None if bound is None else exact(bound) for bound in (least, greatest))
+        given = (*points, *levels, *(bound for bound in (low, high) if bound is not None))
+        scale = max(map(places, given))
+        self._set("_scale", scale)
+        self._set("_points", _core.Points(tuple(scaled(each, scale) for each in points)))
+        named = [
+            _Band(cast("str", band["name"]), scaled(level, scale))
+            for band, level in zip(bands, levels, strict=True)
+        ]
         # Of equal ones the first stays first.
         self._set("_bands", tuple(sorted(named, key=lambda band: band.least, reverse=True)))
-        self._set("_unbounded", min is None and max is None)
-        self._set("_least", None if min is None else counted(exact(min)))
-        self._set("_greatest", None if max is None else counted(exact(max)))
+        self._set("_least", None if low is None else scaled(low, scale))
+        self._set("_greatest", None if high is None else scaled(high, scale))
+        self._set("_is_sum", not (scale or bands or low is not None or high is not None))
 
     @classmethod
     def _from_fields(
@@ -257,25 +185,25 @@ class RuleScore(CompiledSpec):
             include_missed: Whether the result lists the rules that do not hold, each with its
                 first reason.
         """
-        standing = self._rules.standing(value, self._contributions, self._points)
-        undecided, contributions, points = standing
-        answer = _Draft.__new__(_Draft)
-        if undecided:
-            answer.score = answer.raw_score = answer.band = None
+        held, parts = self._rules.score(value, self._points)
+        answer = ScoreDraft()
+        if parts is None or self._is_sum:
+            answer.score = answer.raw_score = parts
+            answer.band = None
         else:
-            raw = points if self._all_whole else total(points)
-            score = raw if self._unbounded else self._clamped(raw)
-            answer.raw_score = raw if type(raw) is int else written(raw)
-            answer.score = answer.raw_score if score is raw else written(score)
-            answer.band = self._band(score) if self._bands else None
+            score = self._clamped(parts)
+            answer.raw_score = unscaled(parts, self._scale)
+            answer.score = answer.raw_score if score == parts else unscaled(score, self._scale)
+            answer.band = self._band(score)
         answer.version = self._version
-        answer.contributors = contributions
         answer.missed, answer.undetermined = None, ()
-        if undecided or include_missed:
+        if parts is None or include_missed:
             reports = rule_reports(self._rules, value, 0, len(self._rules))
             answer.undetermined = _reasons(r for r in reports if r.undetermined)
             missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
             answer.missed = missed if include_missed else None
+        answer._contributions = self._contributions  # noqa: SLF001 (ours until it is given)
+        answer.contributors = held
         answer.__class__ = ScoreResult
         return cast("ScoreResult", answer)
 
@@ -296,13 +224,13 @@ class RuleScore(CompiledSpec):
         """
         return decide_each(self.score, self._rules, records, threads, json_columns)
 
-    def _clamped(self, raw: int | Decimal) -> int | Decimal:
-        score = raw if self._least is None else max(raw, self._least)
+    def _clamped(self, parts: int) -> int:
+        score = parts if self._least is None else max(parts, self._least)
         return score if self._greatest is None else min(score, self._greatest)
 
-    def _band(self, score: int | Decimal) -> str | None:
+    def _band(self, parts: int) -> str | None:
         for band in self._bands:
-            if band.least <= score:
+            if band.least <= parts:
                 return band.name
         return None
 

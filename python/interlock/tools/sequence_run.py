@@ -62,7 +62,7 @@ class SequenceRun(CompiledSpec):
         ('test', 'needs "test", which is not done')
     """
 
-    __slots__ = ("_order", "_steps", "_version", "uses_now")
+    __slots__ = ("_order", "_positions", "_steps", "_version", "uses_now")
 
     tool = "SequenceRun"
     spec_fields = ("steps", "version")
@@ -71,6 +71,7 @@ class SequenceRun(CompiledSpec):
     """Whether a step has a time, so that `plan` needs to know the present instant."""
     _steps: tuple[Step, ...]
     _order: tuple[int, ...]
+    _positions: tuple[int, ...]
     _version: str | None
 
     def __init__(
@@ -102,6 +103,7 @@ class SequenceRun(CompiledSpec):
         self._freeze(cast("_core.RuleSet", rules), spec, limits, faults)
         self._set("_steps", read)
         self._set("_order", ordered(read))
+        self._set("_positions", tuple(range(len(read))))
         self._set("_version", version)
         self._set("uses_now", any(step.after is not None for step in read))
 
@@ -151,10 +153,13 @@ class SequenceRun(CompiledSpec):
             raise InputInvalid((*problems, *more))
         known = dict.fromkeys(progress.completed, "completed")
         known |= dict.fromkeys(progress.failed, "failed")
-        verdicts = self._rules.all(value)
+        undecided, marks = self._rules.standing(value)
+        held = _core.marked(self._positions, marks)
+        own = dict.fromkeys(held, "ready")
+        own |= dict.fromkeys(undecided, "undetermined")
         for index in self._order:
             if index not in known:
-                known[index] = self._standing(index, known, verdicts[index], moment)
+                known[index] = self._standing(index, known, own.get(index, "skipped"), moment)
         return self._planned(value, known, moment)
 
     def decide_many(
@@ -190,14 +195,14 @@ class SequenceRun(CompiledSpec):
 
         return decide_each(ask, self._rules, records, threads, json_columns)
 
-    def _standing(self, index: int, known: dict[int, str], verdict: int, now: int) -> str:
+    def _standing(self, index: int, known: dict[int, str], own: str, now: int) -> str:
         step = self._steps[index]
         needed = [known[need] for need in step.needs]
         if any(state in _DEAD for state in needed):
             return "unreachable"
         if any(state != "completed" for state in needed) or _is_early(step, now):
             return "waiting"
-        return _BY_VERDICT[verdict]
+        return own
 
     def _planned(self, value: object, known: dict[int, str], now: int) -> SequencePlan:
         by_state: dict[str, list[int]] = {}
@@ -264,7 +269,6 @@ _PENDING = {
     "waiting": "which waits itself",
     "undetermined": "which is undetermined",
 }
-_BY_VERDICT = {1: "ready", 0: "skipped", -1: "undetermined"}
 _STATES: tuple[tuple[set[str], SequenceState], ...] = (
     ({"ready"}, "ready"),
     ({"waiting", "undetermined"}, "blocked"),

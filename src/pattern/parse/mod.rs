@@ -19,6 +19,8 @@ mod places;
 mod remarks;
 mod strict;
 
+pub(super) use names::letters;
+
 type Parsed<T> = Result<T, PatternFault>;
 
 /// A pattern, and what there is to remark on: each with where it starts and ends, in characters.

@@ -1,8 +1,11 @@
 //! Group names: identifiers of any script, with escapes.
 
+use std::sync::{Arc, OnceLock};
+
 use super::{Parsed, Parser, unit_of};
 use crate::pattern::fault::PatternFault;
 use crate::pattern::property;
+use crate::pattern::set::UnitSet;
 use crate::value::text::join_halves;
 
 impl Parser<'_> {
@@ -76,7 +79,17 @@ fn may_stand(letter: char, first: bool) -> bool {
         'a'..='z' | 'A'..='Z' | '$' | '_' => true,
         '0'..='9' | '\u{200C}' | '\u{200D}' => !first,
         _ if letter.is_ascii() => false,
-        _ if first => property::set("ID_Start").contains(letter.into()),
-        _ => property::set("ID_Continue").contains(letter.into()),
+        _ => letters(first).contains(letter.into()),
+    }
+}
+
+/// The letters that a name may begin with, or else go on with.
+pub(in crate::pattern) fn letters(first: bool) -> &'static UnitSet {
+    static FIRST: OnceLock<Arc<UnitSet>> = OnceLock::new();
+    static NEXT: OnceLock<Arc<UnitSet>> = OnceLock::new();
+    if first {
+        FIRST.get_or_init(|| property::set("ID_Start"))
+    } else {
+        NEXT.get_or_init(|| property::set("ID_Continue"))
     }
 }

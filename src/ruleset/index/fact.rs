@@ -4,7 +4,7 @@ use super::codes::{CodeSet, Codes};
 use super::text::{Heads, Hits, Parts};
 use crate::check::Test;
 use crate::path::Resolved;
-use crate::ruleset::walk::{Slot, Verdict};
+use crate::ruleset::walk::Verdict;
 use crate::value::{Node, Scalar, View};
 
 /// Something to find out about a place.
@@ -126,11 +126,11 @@ impl Probe {
     }
 
     /// Finds out.
-    pub(super) fn ask<N: Node>(&self, slot: &Slot<N>) -> Fact {
-        let node = match slot {
-            Slot::Known(Resolved::Found(node)) => node,
-            Slot::Known(_) => return Fact::Absent,
-            Slot::Unknown | Slot::Unreadable(_) => return Fact::Open,
+    pub(super) fn ask<N: Node>(&self, found: Option<&Resolved<N>>) -> Fact {
+        let node = match found {
+            Some(Resolved::Found(node)) => node,
+            None | Some(Resolved::Unreadable(_)) => return Fact::Open,
+            Some(_) => return Fact::Absent,
         };
         if let Some(scalar) = node.scalar() {
             return self.of_scalar(scalar);

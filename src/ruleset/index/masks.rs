@@ -1,26 +1,27 @@
 //! All answers of a few rules at once: for each code of a probe, the rules that fail by it.
 
-use super::fact::{Fact, Probe, Question, Wanted};
-use super::{Index, count};
-use crate::ruleset::{Rule, RuleSet};
+use std::ops::Range;
 
-/// So many words of 64 rules, at most.
-const WORDS: usize = 4;
+use super::fact::{Fact, Probe, Question, Wanted};
+use super::row::{Row, WORDS};
+use super::{Index, count};
+use crate::ruleset::RuleSet;
+
 /// So many checks and codes, at most: what bounds memory, and the time that making them takes.
 const CHECKS: usize = 1024;
 const CODES: usize = 2048;
-
-/// A bit for each rule.
-pub(super) type Row = [u64; WORDS];
 
 /// What codes say of the rules of a set.
 #[derive(Debug)]
 pub(super) struct Masks {
     pub(super) by_probe: Box<[Mask]>,
-    /// The rules that hold when no code is against them.
-    pub(super) settled: Row,
     /// All rules.
     pub(super) rules: Row,
+    /// The rules of which something is left to ask when no code is against them.
+    pub(super) unsettled: Row,
+    /// By rule, what is left: a range of `rest`.
+    ranges: Box<[Range<usize>]>,
+    rest: Box<[u32]>,
 }
 
 /// What the codes of one probe say.
@@ -50,48 +51,52 @@ impl Masks {
         let probes = probes.filter_map(|(probe, asked)| Some((probe, asked.codes()?)));
         let mut masks = Self {
             by_probe: probes.map(blank).collect(),
-            settled: Row::default(),
             rules: Row::default(),
+            unsettled: Row::default(),
+            ranges: Box::default(),
+            rest: Box::default(),
         };
-        for (position, rule) in (0..).zip(&set.rules) {
-            masks.add(position, rule, index);
+        let (mut ranges, mut rest) = (Vec::new(), Vec::new());
+        for (position, rule) in set.rules.iter().enumerate() {
+            let start = rest.len();
+            let members = index.members.get(rule.start..rule.end).unwrap_or_default();
+            rest.extend(
+                members.iter().filter(|member| rule.any || !masks.add(position, **member, index)),
+            );
+            masks.rules.insert(position);
+            if rule.any || rest.len() > start {
+                masks.unsettled.insert(position);
+            }
+            ranges.push(start..rest.len());
         }
-        Some(masks)
+        Some(Self { ranges: ranges.into(), rest: rest.into(), ..masks })
     }
 
-    fn add(&mut self, position: usize, rule: &Rule, index: &Index) {
-        mark(&mut self.rules, position);
-        if rule.any {
-            return;
-        }
-        let members = index.members.get(rule.start..rule.end).unwrap_or_default();
-        let mut settled = true;
-        for member in members {
-            match index.question(*member) {
-                Some(question) if matches!(question.wanted, Wanted::Codes(_)) => {
-                    let mut masks = self.by_probe.iter_mut();
-                    if let Some(mask) = masks.find(|mask| mask.probe == question.probe) {
-                        mask.add(position, question);
-                    }
-                }
-                _ => settled = false,
-            }
-        }
-        if settled {
-            mark(&mut self.settled, position);
-        }
+    /// Adds a check that a rule needs; whether codes answer it.
+    fn add(&mut self, rule: usize, member: u32, index: &Index) -> bool {
+        let Some(question) = index.question(member) else { return false };
+        let mut masks = self.by_probe.iter_mut();
+        let mask = masks.find(|mask| mask.probe == question.probe);
+        mask.is_some_and(|mask| mask.add(rule, question))
+    }
+
+    /// The predicates of a rule that codes do not answer; all of one for which any is enough.
+    pub(super) fn rest(&self, rule: usize) -> &[u32] {
+        let range = self.ranges.get(rule).cloned();
+        range.and_then(|range| self.rest.get(range)).unwrap_or_default()
     }
 }
 
 impl Mask {
-    fn add(&mut self, rule: usize, question: &Question) {
-        mark(&mut self.asking, rule);
-        let Wanted::Codes(set) = &question.wanted else { return };
+    fn add(&mut self, rule: usize, question: &Question) -> bool {
+        let Wanted::Codes(set) = &question.wanted else { return false };
+        self.asking.insert(rule);
         for (code, failing) in self.failing.iter_mut().enumerate() {
             if set.holds(count(code)) == question.negated {
-                mark(failing, rule);
+                failing.insert(rule);
             }
         }
+        true
     }
 
     /// The rules that fail by a fact; `None` when it does not tell.
@@ -102,20 +107,4 @@ impl Mask {
             _ => None,
         }
     }
-}
-
-fn mark(row: &mut Row, rule: usize) {
-    if let Some(word) = row.get_mut(rule / 64) {
-        *word |= 1 << (rule % 64);
-    }
-}
-
-/// Adds the rules of one row to another.
-pub(super) fn join(row: &mut Row, more: &Row) {
-    row.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
-}
-
-/// Whether all rules of a row are in another.
-pub(super) fn within(row: &Row, other: &Row) -> bool {
-    row.iter().zip(other).all(|(word, other)| word & !other == 0)
 }

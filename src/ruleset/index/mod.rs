@@ -11,6 +11,7 @@ mod codes;
 mod fact;
 mod masks;
 mod query;
+mod row;
 mod table;
 #[cfg(test)]
 pub(in crate::ruleset) mod tests;

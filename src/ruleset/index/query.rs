@@ -1,7 +1,8 @@
 //! A record's way through the index.
 
 use super::fact::Fact;
-use super::masks::{Masks, Row, join, within};
+use super::masks::Masks;
+use super::row::Row;
 use super::tree::{Split, Tree};
 use super::{Index, count};
 use crate::ruleset::walk::{Run, Verdict, scratch};
@@ -89,26 +90,29 @@ impl<'s, N: Node> Query<'s, '_, '_, N> {
         self.tree(&self.index.tree, false, keep);
     }
 
-    /// Rules out what fails by codes and tries the rules that codes alone do not settle.
+    /// Rules out what fails by codes and asks what is left of the rules that codes do not settle.
     fn masked(&mut self, masks: &Masks, standing: &mut Standing) {
         let (mut failed, mut open) = (Row::default(), Row::default());
         for mask in &masks.by_probe {
-            if within(&mask.asking, &failed) {
+            if mask.asking.but(failed).is_empty() {
                 continue;
             }
             match mask.failing(self.fact(mask.probe)) {
-                Some(failing) => join(&mut failed, failing),
-                None => join(&mut open, &mask.asking),
+                Some(failing) => failed = failed.or(*failing),
+                None => open = open.or(mask.asking),
             }
         }
-        let rows = failed.iter().zip(&open).zip(&masks.settled).zip(&masks.rules);
-        for (at, (((failed, open), settled), rules)) in rows.enumerate() {
-            standing.hold(at, rules & settled & !failed & !open);
-            let mut tried = rules & !failed & (open | !settled);
-            while tried != 0 {
-                let rule = at * 64 + tried.trailing_zeros() as usize;
-                standing.add(rule, self.rule(count(rule)));
-                tried &= tried.wrapping_sub(1);
+        let left = masks.rules.but(failed);
+        let tried = left.and(open.or(masks.unsettled));
+        for (at, word) in left.but(tried).words().into_iter().enumerate() {
+            standing.hold(at, word);
+        }
+        for (at, mut word) in tried.words().into_iter().enumerate() {
+            while word != 0 {
+                let rule = at * 64 + word.trailing_zeros() as usize;
+                word &= word.wrapping_sub(1);
+                let rest = (!open.contains(rule)).then(|| masks.rest(rule));
+                standing.add(rule, self.rule(count(rule), rest));
             }
         }
     }
@@ -137,7 +141,7 @@ impl<'s, N: Node> Query<'s, '_, '_, N> {
             if *rule >= keep.end() {
                 break;
             }
-            let verdict = self.rule(*rule);
+            let verdict = self.rule(*rule, None);
             if verdict != Verdict::Fail {
                 keep.add(*rule, verdict);
             }
@@ -168,9 +172,15 @@ impl<'s, N: Node> Query<'s, '_, '_, N> {
         }
     }
 
-    fn rule(&mut self, rule: u32) -> Verdict {
+    /// What a rule says by all its checks, or by those that are left.
+    fn rule(&mut self, rule: u32, left: Option<&[u32]>) -> Verdict {
         let Some(rule) = self.run.set.rules.get(rule as usize) else { return Verdict::Fail };
-        let members = self.index.members.get(rule.start..rule.end).unwrap_or_default();
+        let all = || self.index.members.get(rule.start..rule.end).unwrap_or_default();
+        let members = left.unwrap_or_else(all);
+        // PERF: one check is the whole answer.
+        if let [only] = members {
+            return self.predicate(*only);
+        }
         Verdict::of_list(members.iter().map(|member| self.predicate(*member)), rule.any)
     }
 

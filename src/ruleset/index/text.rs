@@ -1,6 +1,7 @@
 //! Which of many texts a text starts with, ends with, or holds: all of them found in one go.
 
 use aho_corasick::AhoCorasick;
+use memchr::memmem;
 use smallvec::SmallVec;
 
 use crate::value::{Node, Read, Unreadable, View};
@@ -54,6 +55,11 @@ impl Heads {
     }
 }
 
+/// So many bytes are passed, at least, when one text is looked for alone, in the time that a hit takes.
+const PASSED: usize = 256;
+/// So many hits are never too many.
+const FOUND: usize = 64;
+
 /// Texts that are looked for inside of texts, and among the items of lists.
 #[derive(Debug)]
 pub(super) struct Parts {
@@ -74,8 +80,24 @@ impl Parts {
 
     /// Those that a text holds.
     pub(super) fn find(&self, text: &[u8]) -> Hits {
-        let found = self.automaton.find_overlapping_iter(text);
-        distinct(found.map(|part| part.pattern().as_u32()).collect())
+        let most = FOUND.saturating_add(text.len().saturating_mul(self.texts.len()) / PASSED);
+        let mut hits = Hits::new();
+        for (count, part) in self.automaton.find_overlapping_iter(text).enumerate() {
+            if count == most {
+                return self.one_by_one(text);
+            }
+            add(&mut hits, part.pattern().as_u32());
+            if hits.len() == self.texts.len() {
+                break;
+            }
+        }
+        hits
+    }
+
+    /// As `find`; less work where the same texts come again and again.
+    fn one_by_one(&self, text: &[u8]) -> Hits {
+        let parts = (0..).zip(&self.texts);
+        parts.filter(|(_, part)| memmem::find(text, part).is_some()).map(|(at, _)| at).collect()
     }
 
     /// Those that are items of a list; not when one of its items is no value or cannot be read,
@@ -86,19 +108,36 @@ impl Parts {
             match item.view()? {
                 View::String(text) => {
                     let found = self.position(text.as_bytes());
-                    hits.extend(found.and_then(|at| u32::try_from(at).ok()));
+                    if let Some(at) = found.and_then(|at| u32::try_from(at).ok()) {
+                        add(&mut hits, at);
+                    }
                 }
                 View::Opaque(kind) => return Err(Unreadable::foreign(&kind)),
                 _ => {}
             }
             Ok(false)
         })?;
-        Ok(distinct(hits))
+        Ok(hits)
     }
 }
 
-fn distinct(mut hits: Hits) -> Hits {
-    hits.sort_unstable();
-    hits.dedup();
-    hits
+/// Adds a hit in its place; what is found again and again takes no more room.
+fn add(hits: &mut Hits, hit: u32) {
+    if let Err(place) = hits.binary_search(&hit) {
+        hits.insert(place, hit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_again_and_again_takes_no_more_room() {
+        let texts = ["a", "aa", "aaa", "b"].map(|text| text.as_bytes().into());
+        let parts = Parts::new(texts.into()).unwrap();
+        let hits = parts.find(&b"a".repeat(100_000));
+        assert_eq!(*hits, [0, 1, 2]);
+        assert!(!hits.spilled());
+    }
 }

@@ -4,12 +4,16 @@
 //! escapes are kept, an integer keeps all its digits, the last of a repeated key counts. Ready
 //! parsers refuse the first two (see `docs/adr/0002-json-reader.md`).
 
+mod expected;
+mod members;
 mod pick;
+mod picker;
 mod reader;
 mod scan;
 mod shape;
 
-pub use pick::{Picked, PickedNode, Picker, Wanted};
+pub use pick::{Picked, PickedNode, Wanted};
+pub use picker::Picker;
 
 use std::collections::BTreeMap;
 

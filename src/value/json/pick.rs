@@ -1,11 +1,10 @@
-//! JSON text of which only some places are wanted: the rest is checked and passed over.
+//! JSON text of which only some places are wanted.
 
 use std::cell::OnceCell;
 
-use super::scan::{Raw, Scalar, Sink, decode, scan};
-use super::shape::Shape;
-use super::{Document, JsonFault, JsonNode, number, utf8};
-use crate::value::{MemberName, Node, Read, Step, Text, View};
+use super::scan::{Raw, Scalar, decode};
+use super::{Document, JsonNode, number};
+use crate::value::{self, MemberName, Node, Number, Read, Step, Text, View};
 
 /// A tree of places; the first is the whole value.
 #[derive(Debug, Default)]
@@ -23,9 +22,9 @@ struct Place {
 }
 
 #[derive(Debug)]
-struct Child {
-    key: Box<[u8]>,
-    index: Option<usize>,
+pub(super) struct Child {
+    pub(super) key: Box<[u8]>,
+    pub(super) index: Option<usize>,
     place: usize,
 }
 
@@ -46,35 +45,23 @@ impl Wanted {
         wanted
     }
 
-    fn children(&self, place: usize) -> &[Child] {
+    /// How many places there are.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn children(&self, place: usize) -> &[Child] {
         self.places.get(place).map_or(&[], |place| &place.children)
     }
 
-    fn child(&self, place: usize, is: impl Fn(&Child) -> bool) -> Option<usize> {
+    pub(super) fn child(&self, place: usize, is: impl Fn(&Child) -> bool) -> Option<usize> {
         self.children(place).iter().find(|child| is(child)).map(|child| child.place)
     }
-}
 
-/// Reads one text after the other and keeps its room between them.
-#[derive(Debug)]
-pub struct Picker<'w> {
-    wanted: &'w Wanted,
-    found: Vec<Found>,
-    frames: Vec<Frame>,
-    open: Vec<bool>,
-    /// How the last text was built: the next one is mostly built alike.
-    shape: Shape,
-}
-
-/// A container that is open.
-#[derive(Clone, Copy, Debug)]
-enum Frame {
-    /// Nothing in it is wanted.
-    Other,
-    /// At a place.
-    Object(usize),
-    /// At a place; how many items it has had.
-    Array(usize, usize),
+    /// The places one step below one.
+    pub(super) fn below(&self, place: usize) -> impl Iterator<Item = usize> {
+        self.children(place).iter().map(|child| child.place)
+    }
 }
 
 /// What is at a place.
@@ -86,122 +73,16 @@ pub(super) enum Found {
     Object,
 }
 
-impl<'w> Picker<'w> {
-    /// A reader of these places.
-    pub fn new(wanted: &'w Wanted) -> Self {
-        let (found, frames, open) = (Vec::new(), Vec::new(), Vec::new());
-        Self { wanted, found, frames, open, shape: Shape::default() }
-    }
-
-    /// Reads one JSON value, white space around it allowed.
-    ///
-    /// # Errors
-    /// [`JsonFault`] exactly where [`Document::parse`] has one.
-    pub fn pick<'a>(&'a mut self, input: &'a [u8]) -> Result<Picked<'a>, JsonFault> {
-        let text = utf8(input)?;
-        let Self { wanted, found, frames, open, shape } = self;
-        if !shape.read(text, found) {
-            found.clear();
-            found.resize(wanted.places.len(), Found::Nothing);
-            frames.clear();
-            shape.begin(text);
-            let mut sink = Finder { wanted, text, found, frames, shape, named: Some(0) };
-            scan(text, open, &mut sink)?;
-            shape.end(text, found);
-        }
-        Ok(Picked { wanted, text, found, has_others: shape.has_others, whole: OnceCell::new() })
-    }
-}
-
-/// Notes what stands at the wanted places.
-struct Finder<'a> {
-    wanted: &'a Wanted,
-    text: &'a str,
-    found: &'a mut Vec<Found>,
-    frames: &'a mut Vec<Frame>,
-    shape: &'a mut Shape,
-    /// The place of the value that comes next, unless it is an item.
-    named: Option<usize>,
-}
-
-impl Finder<'_> {
-    /// Notes a value, and answers its place.
-    fn note(&mut self, value: Found) -> Option<usize> {
-        let place = match self.frames.last_mut() {
-            Some(Frame::Array(array, items)) => {
-                *items += 1;
-                self.wanted.child(*array, |child| child.index == Some(*items - 1))
-            }
-            _ => self.named.take(),
-        }?;
-        if !matches!(self.found.get(place), Some(Found::Nothing)) {
-            self.forget(place);
-        }
-        if let Some(found) = self.found.get_mut(place) {
-            *found = value;
-        }
-        Some(place)
-    }
-
-    /// Of a repeated name the last counts: what the earlier value held is forgotten.
-    fn forget(&mut self, place: usize) {
-        self.shape.give_up();
-        let mut gone = vec![false; self.found.len()];
-        for (at, entry) in self.wanted.places.iter().enumerate().skip(place) {
-            let goes = at == place || gone.get(entry.parent) == Some(&true);
-            if let (Some(gone), Some(found)) = (gone.get_mut(at), self.found.get_mut(at))
-                && goes
-            {
-                *gone = true;
-                *found = Found::Nothing;
-            }
-        }
-    }
-}
-
-impl Sink for Finder<'_> {
-    fn begin(&mut self, object: bool) {
-        let place = self.note(if object { Found::Object } else { Found::Array });
-        let place = place.filter(|place| !self.wanted.children(*place).is_empty());
-        self.frames.push(match place {
-            None => Frame::Other,
-            Some(place) if object => Frame::Object(place),
-            Some(place) => Frame::Array(place, 0),
-        });
-    }
-
-    fn end(&mut self) {
-        self.frames.pop();
-    }
-
-    fn name(&mut self, Raw { start, end, escaped }: Raw) {
-        let Some(Frame::Object(object)) = self.frames.last() else { return };
-        let name = self.text.as_bytes().get(start..end).unwrap_or_default();
-        self.named = if escaped {
-            let mut decoded = Vec::new();
-            decode(name, &mut decoded);
-            self.wanted.child(*object, |child| *child.key == *decoded)
-        } else {
-            self.wanted.child(*object, |child| *child.key == *name)
-        };
-        self.shape.has_others |= *object == 0 && self.named.is_none();
-    }
-
-    fn scalar(&mut self, scalar: Scalar, start: usize, end: usize) {
-        let place = self.note(Found::Scalar(scalar));
-        self.shape.scalar(self.text, place, start, end);
-    }
-}
-
 /// A text that was read, with what is at its wanted places.
 #[derive(Debug)]
 pub struct Picked<'a> {
-    wanted: &'a Wanted,
-    text: &'a str,
-    found: &'a [Found],
-    has_others: bool,
+    pub(super) wanted: &'a Wanted,
+    pub(super) text: &'a str,
+    pub(super) found: &'a [Found],
+    /// Whether it has members that nobody asks for.
+    pub(super) has_others: bool,
     /// The whole of it, read when somebody asks beyond the wanted places.
-    whole: OnceCell<Option<Document>>,
+    pub(super) whole: OnceCell<Option<Document>>,
 }
 
 impl Picked<'_> {
@@ -280,6 +161,33 @@ impl Node for PickedNode<'_> {
         })
     }
 
+    fn scalar(&self) -> Option<value::Scalar<'_>> {
+        let Self::At(picked, place) = self else { return None };
+        let Found::Scalar(scalar) = picked.found.get(*place)? else { return None };
+        Some(match *scalar {
+            Scalar::Null => value::Scalar::Null,
+            Scalar::True => value::Scalar::Boolean(true),
+            Scalar::False => value::Scalar::Boolean(false),
+            Scalar::Number { start, end } => match number(picked.text.get(start..end)?).ok()? {
+                View::Number(Number::Int(int)) => value::Scalar::Int(int),
+                View::Number(Number::Float(float)) => value::Scalar::Float(float),
+                _ => return None,
+            },
+            Scalar::String(Raw { start, end, escaped: false }) => {
+                value::Scalar::Text(picked.text.as_bytes().get(start..end)?)
+            }
+            Scalar::String(_) => return None,
+        })
+    }
+
+    #[inline]
+    fn at(&self, slot: usize) -> Option<Self> {
+        let Self::At(picked, 0) = self else { return None };
+        let there = !matches!(picked.found.get(slot), None | Some(Found::Nothing));
+        there.then_some(Self::At(picked, slot))
+    }
+
+    #[inline]
     fn child(&self, step: &Step<'_>) -> Read<Option<Self>> {
         if let (Self::At(picked, place), Some(slot)) = (self, step.slot)
             && picked.wanted.places.get(slot).is_some_and(|wanted| wanted.parent == *place)
@@ -313,11 +221,12 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
+    use super::super::Picker;
     use super::*;
     use crate::canonical;
 
     /// Parts of texts that are JSON now and then.
-    const PARTS: [&str; 22] = [
+    const PARTS: [&str; 23] = [
         "{",
         "}",
         "[",
@@ -339,15 +248,22 @@ mod tests {
         "\"é\"",
         "\\",
         "\t",
+        "\0",
         "\"",
     ];
+
+    /// Names that are compared at once, in parts, and not at all when they come again.
+    const LONG: &str = "a name of more than sixteen bytes";
+    const LONGER: &str =
+        "a name of more than sixty-four bytes, which nobody keeps for the next text";
 
     fn text() -> impl Strategy<Value = String> {
         let scalar = select(vec!["1", "\"x\"", "null", "true", "\"a\\nb\"", "2.50", "[]", "{}"]);
         scalar.prop_map(str::to_owned).prop_recursive(4, 24, 4, |inner| {
-            let name = select(vec!["a", "b", "c", "0", "00", "1", "\\u0061"]);
-            let member =
-                (name, inner.clone()).prop_map(|(name, value)| format!("\"{name}\": {value}"));
+            let name = select(vec!["a", "b", "c", "0", "00", "1", "\\u0061", LONG, LONGER]);
+            let colon = select(vec![":", ": ", " : "]);
+            let member = (name, colon, inner.clone())
+                .prop_map(|(name, colon, value)| format!("\"{name}\"{colon}{value}"));
             prop_oneof![
                 vec(inner, 0..4).prop_map(|items| format!("[{}]", items.join(","))),
                 vec(member, 0..4).prop_map(|members| format!("{{{}}}", members.join(", "))),
@@ -355,10 +271,11 @@ mod tests {
         })
     }
 
-    /// a, a.b, a.0, b, b.a.c, 1; also a.00, which in an array is a.0
+    /// a, a.b, a.0, b, b.a.c, 1, the long names; also a.00, which in an array is a.0
     fn wanted(ambiguous: bool) -> Wanted {
         let places = [(0, "", None), (0, "a", None), (1, "b", None), (1, "0", Some(0))];
         let more = [(0, "b", None), (4, "a", None), (5, "c", None), (0, "1", Some(1))];
+        let more = more.into_iter().chain([(0, LONG, None), (0, LONGER, None)]);
         let all = places.into_iter().chain(more).chain(ambiguous.then_some((1, "00", Some(0))));
         Wanted::new(all.map(|(parent, key, index)| (parent, key.as_bytes(), index)))
     }
@@ -379,26 +296,71 @@ mod tests {
         nodes.iter().map(|node| node.as_ref().map(read)).collect()
     }
 
+    /// Whether it is an object of wanted members.
+    fn is_all_wanted(root: JsonNode<'_>, wanted: &Wanted) -> bool {
+        let members = root.members(usize::MAX).unwrap();
+        let is_wanted = |name: &MemberName| {
+            let is_it = |child: &Child| *name == MemberName::Text(child.key.clone());
+            wanted.children(0).iter().any(is_it)
+        };
+        matches!(root.view(), Ok(View::Object)) && members.iter().all(|(name, _)| is_wanted(name))
+    }
+
     proptest! {
         #[test]
         fn what_is_picked_is_what_is_there(
-            texts in vec((text(), vec(select(&PARTS[..]), 0..12), 0_u8..3), 1..6),
+            told in vec((text(), vec(select(&PARTS[..]), 0..12), 0_u8..3), 1..6),
             ambiguous in any::<bool>(),
         ) {
             let wanted = wanted(ambiguous);
             let mut picker = Picker::new(&wanted);
-            for (value, parts, kind) in texts {
-                let text = match kind { 0 => parts.concat(), 1 => value, _ => value + parts.first().unwrap_or(&"") };
-                // Twice, so that the second is read by its shape.
-                for _ in 0..2 {
-                    match (picker.pick(text.as_bytes()), Document::parse(text.as_bytes())) {
-                        (Ok(picked), Ok(document)) => {
-                            prop_assert_eq!(seen(&picked.root(), &wanted), seen(&document.root(), &wanted));
+            let written = told.into_iter().map(|(value, parts, kind)| match kind {
+                0 => parts.concat(),
+                1 => value,
+                _ => value + parts.first().unwrap_or(&""),
+            });
+            let texts: Vec<_> = written.collect();
+            // Twice, so that the second is read by its shape; then in turn, by the names alone.
+            for text in texts.iter().flat_map(|text| [text, text]).chain(&texts).chain(&texts) {
+                match (picker.pick(text.as_bytes()), Document::parse(text.as_bytes())) {
+                    (Ok(picked), Ok(document)) => {
+                        let (ours, theirs) = (picked.root(), document.root());
+                        let there = seen(&theirs, &wanted);
+                        prop_assert_eq!(&seen(&ours, &wanted), &there, "{}", text);
+                        let at = |slot| ours.at(slot).map(|node| read(&node));
+                        let at_once: Vec<_> = (0..there.len()).map(at).collect();
+                        prop_assert!(ambiguous || at_once == there, "{}", text);
+                        if !ambiguous {
+                            let all = is_all_wanted(theirs, &wanted);
+                            prop_assert_eq!(ours.is_all_wanted(), all, "{}", text);
                         }
-                        (picked, document) => prop_assert_eq!(picked.err(), document.err(), "{}", text),
+                    }
+                    (picked, document) => {
+                        prop_assert_eq!(picked.err(), document.err(), "{}", text);
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_no_name_begins_with_is_refused() {
+        let wanted = wanted(false);
+        for text in ["{\0 1}", "{\0: 1}", "{\u{ff} 1}", "{1: 1}", "{: 1}"] {
+            let fault = Picker::new(&wanted).pick(text.as_bytes()).unwrap_err();
+            assert_eq!(fault, Document::parse(text.as_bytes()).unwrap_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_without_end_are_read() {
+        let wanted = wanted(false);
+        let mut picker = Picker::new(&wanted);
+        for number in 0..10_000 {
+            let text = format!("{{\"{number:x}\": 1, \"a\": {{\"b\": {number}}}}}");
+            let picked = picker.pick(text.as_bytes()).unwrap();
+            let document = Document::parse(text.as_bytes()).unwrap();
+            assert_eq!(seen(&picked.root(), &wanted), seen(&document.root(), &wanted), "{text}");
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) fn read(text: &'a str) -> Result<Self, JsonFault> {
         let mut reader = Self { text, decoded: Vec::new(), tape: Vec::new(), open: Vec::new() };
-        scan(text, &mut Vec::new(), &mut reader)?;
+        scan(text, &mut reader)?;
         Ok(reader)
     }
 

@@ -35,113 +35,163 @@ pub(super) enum Scalar {
     String(Raw),
 }
 
-/// Reads one value, white space around it allowed; `open` is room for the containers that are
-/// open, true for objects.
-pub(super) fn scan(
-    text: &str,
-    open: &mut Vec<bool>,
-    sink: &mut impl Sink,
-) -> Result<(), JsonFault> {
-    open.clear();
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0 };
-    loop {
-        scanner.blank();
-        if let Some(object) = scanner.value(sink)? {
-            open.push(object);
-            if object {
-                scanner.name(sink)?;
-            }
-            continue;
-        }
-        if !scanner.next(open, sink)? {
-            return Ok(());
-        }
-    }
+/// Tells one value, white space around it allowed.
+pub(super) fn scan(text: &str, sink: &mut impl Sink) -> Result<(), JsonFault> {
+    let mut scanner = Scanner::new(text);
+    scanner.blank();
+    scanner.value(&mut Vec::new(), sink)?;
+    scanner.end()
 }
 
-/// The scalar that begins at a place of a text, and where it ends; `None` for anything else.
-pub(super) fn scalar_at(text: &str, at: usize) -> Option<(Scalar, usize)> {
-    let mut scanner = Scanner { bytes: text.as_bytes(), at };
-    let scalar = scanner.scalar().ok()?;
-    Some((scalar, scanner.at))
-}
-
-struct Scanner<'a> {
+/// A text, and how far it is read. What is rarely needed works on a copy, so that for all else
+/// this stays in registers.
+#[derive(Clone, Copy)]
+pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Scanner<'_> {
-    /// Reads a value; of a container with parts only the bracket, and whether it is an object.
-    fn value(&mut self, sink: &mut impl Sink) -> Result<Option<bool>, JsonFault> {
-        match self.peek() {
-            Some(b'{') => return Ok(self.begins(b'}', sink).then_some(true)),
-            Some(b'[') => return Ok(self.begins(b']', sink).then_some(false)),
-            _ => {}
-        }
-        let start = self.at;
-        let scalar = self.scalar()?;
-        sink.scalar(scalar, start, self.at);
-        Ok(None)
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { bytes: text.as_bytes(), at: 0 }
     }
 
-    fn scalar(&mut self) -> Result<Scalar, JsonFault> {
+    /// How much is read.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What is not read yet.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// The next bytes, if there are as many.
+    #[inline]
+    pub(super) fn chunk<const N: usize>(&self) -> Option<[u8; N]> {
+        self.bytes.get(self.at..)?.first_chunk().copied()
+    }
+
+    /// A string as it is written.
+    pub(super) fn raw(&self, raw: Raw) -> &'a [u8] {
+        self.bytes.get(raw.start..raw.end).unwrap_or_default()
+    }
+
+    /// Passes over what is known to be there.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    /// Reads a value with all its parts; `open` is room for the containers that are open, true for
+    /// objects.
+    pub(super) fn value(
+        &mut self,
+        open: &mut Vec<bool>,
+        sink: &mut impl Sink,
+    ) -> Result<(), JsonFault> {
+        open.clear();
+        loop {
+            self.blank();
+            let mut has_next = false;
+            if let Some(bracket @ (b'{' | b'[')) = self.peek() {
+                let object = bracket == b'{';
+                sink.begin(object);
+                has_next = self.begins(object);
+                if has_next {
+                    open.push(object);
+                } else {
+                    sink.end();
+                }
+            } else {
+                let start = self.at;
+                let scalar = self.scalar()?;
+                sink.scalar(scalar, start, self.at);
+            }
+            loop {
+                let Some(object) = open.last() else { return Ok(()) };
+                if has_next || self.more(*object)? {
+                    if *object {
+                        sink.name(self.name()?);
+                    }
+                    break;
+                }
+                open.pop();
+                sink.end();
+            }
+        }
+    }
+
+    /// Tells the value that begins here, and answers what is behind it.
+    #[inline(never)]
+    pub(super) fn passed(
+        mut self,
+        open: &mut Vec<bool>,
+        sink: &mut impl Sink,
+    ) -> Result<Self, JsonFault> {
+        self.value(open, sink)?;
+        Ok(self)
+    }
+
+    /// Whether the container that begins here has parts: moves to the first, or behind it.
+    pub(super) fn begins(&mut self, object: bool) -> bool {
+        self.at += 1;
+        self.blank();
+        !self.take(closing(object))
+    }
+
+    /// Whether another part follows in a container: moves from behind a part to the next, or
+    /// behind the container.
+    pub(super) fn more(&mut self, object: bool) -> Result<bool, JsonFault> {
+        if !self.take(b',') {
+            self.blank();
+            if self.take(closing(object)) {
+                return Ok(false);
+            }
+            if !self.take(b',') {
+                let expected = if object { "expected `,` or `}`" } else { "expected `,` or `]`" };
+                return Err(self.fault(expected));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Nothing but white space may follow.
+    pub(super) fn end(&mut self) -> Result<(), JsonFault> {
+        self.blank();
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.fault("text after the value")),
+        }
+    }
+}
+
+#[expect(clippy::inline_always, reason = "so that what scalars are stays in registers")]
+impl Scanner<'_> {
+    /// Reads a value without parts.
+    #[inline(always)]
+    pub(super) fn scalar(&mut self) -> Result<Scalar, JsonFault> {
+        let start = self.at;
         match self.peek() {
             Some(b'"') => {
                 self.at += 1;
                 self.string().map(Scalar::String)
             }
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word(b"true", Scalar::True),
-            Some(b'f') => self.word(b"false", Scalar::False),
-            Some(b'n') => self.word(b"null", Scalar::Null),
+            Some(b'-' | b'0'..=b'9') => {
+                self.number()?;
+                Ok(Scalar::Number { start, end: self.at })
+            }
+            Some(b't') => self.word(b"true").map(|()| Scalar::True),
+            Some(b'f') => self.word(b"false").map(|()| Scalar::False),
+            Some(b'n') => self.word(b"null").map(|()| Scalar::Null),
             Some(b'N' | b'I') => Err(self.fault("NaN and Infinity are not JSON")),
             Some(_) => Err(self.fault("expected a value")),
             None => Err(self.fault("the text ends too early")),
         }
     }
 
-    /// Whether the container that begins here has parts.
-    fn begins(&mut self, closing: u8, sink: &mut impl Sink) -> bool {
-        self.at += 1;
-        sink.begin(closing == b'}');
+    /// Reads a name and its colon, white space before it allowed.
+    pub(super) fn name(&mut self) -> Result<Raw, JsonFault> {
         self.blank();
-        let empty = self.take(closing);
-        if empty {
-            sink.end();
-        }
-        !empty
-    }
-
-    /// From behind a value to before the next one; false at the end of the text.
-    fn next(&mut self, open: &mut Vec<bool>, sink: &mut impl Sink) -> Result<bool, JsonFault> {
-        loop {
-            self.blank();
-            match (open.last(), self.peek()) {
-                (None, None) => return Ok(false),
-                (None, _) => return Err(self.fault("text after the value")),
-                (Some(true), Some(b',')) => {
-                    self.at += 1;
-                    self.blank();
-                    return self.name(sink).map(|()| true);
-                }
-                (Some(false), Some(b',')) => {
-                    self.at += 1;
-                    return Ok(true);
-                }
-                (Some(true), Some(b'}')) | (Some(false), Some(b']')) => {
-                    self.at += 1;
-                    open.pop();
-                    sink.end();
-                }
-                (Some(true), _) => return Err(self.fault("expected `,` or `}`")),
-                (Some(false), _) => return Err(self.fault("expected `,` or `]`")),
-            }
-        }
-    }
-
-    /// Reads a name and its colon.
-    fn name(&mut self, sink: &mut impl Sink) -> Result<(), JsonFault> {
         if !self.take(b'"') {
             return Err(self.fault("expected a key in double quotes"));
         }
@@ -150,20 +200,19 @@ impl Scanner<'_> {
         if !self.take(b':') {
             return Err(self.fault("expected `:`"));
         }
-        sink.name(name);
-        Ok(())
+        Ok(name)
     }
 
-    fn word(&mut self, word: &[u8], scalar: Scalar) -> Result<Scalar, JsonFault> {
-        if !self.bytes.get(self.at..).unwrap_or_default().starts_with(word) {
+    fn word(&mut self, word: &[u8]) -> Result<(), JsonFault> {
+        if !self.rest().starts_with(word) {
             return Err(self.fault("expected a value"));
         }
         self.at += word.len();
-        Ok(scalar)
+        Ok(())
     }
 
-    fn number(&mut self) -> Result<Scalar, JsonFault> {
-        let start = self.at;
+    #[inline(always)]
+    fn number(&mut self) -> Result<(), JsonFault> {
         self.take(b'-');
         if self.take(b'0') {
             if self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -175,13 +224,14 @@ impl Scanner<'_> {
         if self.take(b'.') {
             self.digits()?;
         }
-        if self.take(b'e') || self.take(b'E') {
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
             if !self.take(b'+') {
                 self.take(b'-');
             }
             self.digits()?;
         }
-        Ok(Scalar::Number { start, end: self.at })
+        Ok(())
     }
 
     fn digits(&mut self) -> Result<(), JsonFault> {
@@ -193,12 +243,20 @@ impl Scanner<'_> {
     }
 
     /// Reads a string from just after its opening quote.
+    #[inline(always)]
     fn string(&mut self) -> Result<Raw, JsonFault> {
         let start = self.at;
         self.plain_run();
-        if self.take(b'"') {
-            return Ok(Raw { start, end: self.at - 1, escaped: false });
+        let escaped = !self.take(b'"');
+        if escaped {
+            *self = self.after_escapes()?;
         }
+        Ok(Raw { start, end: self.at - 1, escaped })
+    }
+
+    /// Behind the string of which the plain start is read.
+    #[inline(never)]
+    fn after_escapes(mut self) -> Result<Self, JsonFault> {
         while self.take(b'\\') {
             self.escape()?;
             self.plain_run();
@@ -208,13 +266,14 @@ impl Scanner<'_> {
             Some(_) => return Err(self.fault("a control character in a string must be escaped")),
             None => return Err(self.fault("the string does not end")),
         }
-        Ok(Raw { start, end: self.at - 1, escaped: true })
+        Ok(self)
     }
 
     /// Moves to the next quote, backslash or control character, eight bytes at a time.
+    #[inline]
     fn plain_run(&mut self) {
-        while let Some(chunk) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
-            let stops = stops(u64::from_le_bytes(*chunk));
+        while let Some(chunk) = self.chunk() {
+            let stops = stops(u64::from_le_bytes(chunk));
             self.at += stops.trailing_zeros() as usize / 8;
             if stops != 0 {
                 return;
@@ -230,7 +289,7 @@ impl Scanner<'_> {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
             Some(b'u') => {
                 self.at += 1;
-                let digits = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<4>);
+                let digits = self.chunk::<4>();
                 if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
                     return Err(self.fault("expected four hexadecimal digits"));
                 }
@@ -241,13 +300,13 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn blank(&mut self) {
+    pub(super) fn blank(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
@@ -257,9 +316,15 @@ impl Scanner<'_> {
         found
     }
 
-    fn fault(&self, message: &'static str) -> JsonFault {
+    #[cold]
+    #[inline(never)]
+    fn fault(self, message: &'static str) -> JsonFault {
         JsonFault { offset: self.at, message }
     }
+}
+
+fn closing(object: bool) -> u8 {
+    if object { b'}' } else { b']' }
 }
 
 /// The top bit of each byte that is a quote, a backslash or a control character, exact up to the
@@ -267,8 +332,9 @@ impl Scanner<'_> {
 fn stops(chunk: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     let below = |chunk: u64, least: u64| chunk.wrapping_sub(ONES * least) & !chunk;
-    let is = |byte: u8| below(chunk ^ (ONES * u64::from(byte)), 1);
-    (below(chunk, 0x20) | is(b'"') | is(b'\\')) & (ONES << 7)
+    // Of the printable ones only the quote gets below 0x21 by changing its second bit.
+    let quotes_and_controls = below(chunk ^ (ONES * 2), 0x21);
+    (quotes_and_controls | below(chunk ^ (ONES * u64::from(b'\\')), 1)) & (ONES << 7)
 }
 
 /// Decodes what stands between quotes and was read before, in generalised UTF-8: halves of a

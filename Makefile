@@ -21,7 +21,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test
 	@echo "== core without Python"
-	cargo test --locked --no-default-features --quiet
+	cargo test --locked --no-default-features --features arrow --quiet
 	@echo "== everything else"
 	$(BIN)/python -m pytest -q
 
@@ -46,6 +46,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benches/ratios.py
 	@echo "== batches of 100,000 orders"
 	$(BIN)/python benches/batches.py
+	@echo "== Arrow columns of 100,000 orders, against pyarrow.compute by hand"
+	$(BIN)/python benches/arrow.py
 	@echo "== growth with rows and records; MOST=--most adds ten million records (4 GB of disk)"
 	$(BIN)/python benches/growth.py $(MOST)
 	@echo "== patterns against other engines"

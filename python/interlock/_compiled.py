@@ -26,22 +26,23 @@ __all__ = [
     "unknown_fields",
 ]
 
-_PICKLE_FORMAT = 1
+_PICKLE_FORMAT = 2
 _RESTORED_LIMIT = 256
-_restored: dict[tuple[type, str], object] = {}
+_restored: dict[tuple[type, bytes], CompiledSpec] = {}
 
 
 class CompiledSpec(ABC):
     """A spec compiled once and evaluated many times.
 
-    Immutable, safe to share between threads, equal and hashed by content, picklable (it pickles
-    its spec and compiles again, once per process).
+    Immutable, safe to share between threads, equal and hashed by content, picklable: its spec goes
+    over with a digest, and is read and compiled once per process however often it comes.
     """
 
     __slots__ = (
         "__weakref__",
         "_fingerprint",
         "_limits",
+        "_pickled",
         "_rules",
         "_spec",
         "_warnings",
@@ -59,6 +60,8 @@ class CompiledSpec(ABC):
     _limits: dict[str, int]
     _warnings: tuple[Problem, ...]
     _fingerprint: str | None
+    _pickled: tuple[bytes, bytes] | None
+    """The digest of its spec as pickled, and the spec."""
 
     def _freeze(
         self,
@@ -73,6 +76,7 @@ class CompiledSpec(ABC):
         self._set("_limits", dict(limits or {}))
         self._set("_warnings", warnings)
         self._set("_fingerprint", None)
+        self._set("_pickled", None)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -115,7 +119,14 @@ class CompiledSpec(ABC):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (_PICKLE_FORMAT, type(self), self.to_spec(), dict(self._limits))
+        if self._pickled is None:
+            import pickle
+            from hashlib import sha256
+
+            # The text, not the fingerprint: `1` and `1.0` are equal, but not the same to hand back.
+            spec = pickle.dumps((self.to_spec(), dict(self._limits)), 4)
+            self._set("_pickled", (sha256(spec).digest(), spec))
+        return _restore, (_PICKLE_FORMAT, type(self), *cast("tuple[bytes, bytes]", self._pickled))
 
     def to_spec(self) -> dict[str, JSON]:
         """Return the spec as plain data of the caller's own, without the tool's name."""
@@ -191,7 +202,7 @@ class CompiledSpec(ABC):
         self,
         pieces: Iterable[Piece],  # noqa: ARG002 (nobody answers them here)
         threads: int,  # noqa: ARG002 (as above)
-    ) -> Iterator[Sequence[WireForm]] | None:
+    ) -> Iterator[Iterable[WireForm]] | None:
         """Answer JSON Lines piece by piece; None where they are answered one at a time."""
         return None
 
@@ -213,22 +224,24 @@ def _read(spec: Mapping[str, object] | str | PathLike[str]) -> Mapping[str, obje
     return load(spec).fields
 
 
-def _restore(
-    version: int, cls: type[CompiledSpec], spec: dict[str, JSON], limits: dict[str, int]
-) -> object:
+def _restore(version: int, cls: type[CompiledSpec], digest: bytes, spec: bytes) -> object:
     """Compile a pickled spec, once per process however often it is unpickled."""
     if version > _PICKLE_FORMAT:
         message = (
             f"pickled by a newer interlock (format {version}, this one reads {_PICKLE_FORMAT})"
         )
         raise SpecInvalid((Problem("spec/unreadable", "pickle", None, message),))
-    # The text, not the fingerprint: `1` and `1.0` are equal, but not the same thing to hand back.
-    key = (cls, repr((spec, sorted(limits.items()))))
-    if key not in _restored:
+    known = _restored.get((cls, digest))
+    if known is None:
+        import pickle
+
+        fields, limits = pickle.loads(spec)  # noqa: S301 (a part of what is being unpickled)
+        known = cls.from_spec(fields, limits=limits)
+        object.__setattr__(known, "_pickled", (digest, spec))
         if len(_restored) >= _RESTORED_LIMIT:
             _restored.pop(next(iter(_restored)), None)
-        _restored[key] = cls.from_spec(spec, limits=limits)
-    return _restored[key]
+        _restored[cls, digest] = known
+    return known
 
 
 def unknown_fields(

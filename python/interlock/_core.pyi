@@ -8,6 +8,10 @@ from interlock.errors import Problem
 from interlock.typing import JSON
 
 __all__ = [
+    "ArrowAnswers",
+    "ArrowForeign",
+    "ArrowRows",
+    "ArrowStream",
     "Classifier",
     "ErrorRows",
     "Json",
@@ -16,6 +20,7 @@ __all__ = [
     "RuleSet",
     "__version__",
     "canonical",
+    "check_rows",
     "codes",
     "compile_checks",
     "compile_rules",
@@ -26,6 +31,7 @@ __all__ = [
     "fingerprint",
     "first_of_lines",
     "first_of_many",
+    "first_of_rows",
     "format_instant",
     "formats",
     "limits",
@@ -46,6 +52,45 @@ __version__: str
 _Headers: TypeAlias = list[tuple[str, str]]
 _More: TypeAlias = tuple[str | None, object, _Headers | None, str | None, str | None, str | None]
 _ErrorRow: TypeAlias = tuple[str, str, bool, int | None, str | None, str, str, bool, str | None]
+
+@final
+class ArrowAnswers:
+    """Answers as an array of structs: outcome, index, undetermined, error."""
+
+    def __new__(
+        cls,
+        column: bytes,
+        outcomes: list[str],
+        lists: int,
+        undetermined: dict[int, str],
+        errors: dict[int, str],
+    ) -> Self:
+        """Of the 32-bit codes in the column, those below `lists` are positions."""
+    def array(self) -> tuple[object, object]:
+        """A capsule with the schema and one with the array."""
+    def stream(self) -> object:
+        """A capsule with a stream of one array."""
+
+@final
+class ArrowForeign:
+    """What stands in plain data where a value is that JSON has not."""
+
+@final
+class ArrowRows:
+    """Some records as rows of columns."""
+
+    def __len__(self) -> int: ...
+    def record(self, row: int) -> object:
+        """A row as plain data; or a `str` that says what is wrong with it."""
+
+@final
+class ArrowStream:
+    """Records from an object that hands over Arrow data, some rows at a time."""
+
+    def __new__(cls, records: object, json_columns: list[str]) -> Self:
+        """Asks for a stream, or an array where there is none."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> ArrowRows: ...
 
 @final
 class Classifier:
@@ -319,3 +364,13 @@ def first_of_lines(
 
 def first_of_many(rules: RuleSet, records: list[object]) -> tuple[bytes, list[tuple[int, int]]]:
     """The same column for records in memory, and the undecided: record, list."""
+
+def first_of_rows(
+    rules: RuleSet, rows: ArrowRows, threads: int
+) -> tuple[bytes, list[tuple[int, int]], list[tuple[int, str]]]:
+    """The same column for rows, n + 2 for one that is no record. The undecided: row, list. The bad:
+    row, message.
+    """
+
+def check_rows(rules: RuleSet, rows: ArrowRows) -> None:
+    """Refuses columns that a set asks for and that are of a type JSON has not."""

@@ -13,11 +13,15 @@ from interlock.errors import ConfigError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from interlock._columns import ArrowRecords
+
 __all__ = ["LINE_LIMIT", "Piece", "Records", "is_text", "pieces", "pieces_of"]
 
-Records: TypeAlias = "Iterable[object] | bytes | bytearray | memoryview | PathLike[str] | IO[bytes]"
+Records: TypeAlias = (
+    "Iterable[object] | bytes | bytearray | memoryview | PathLike[str] | IO[bytes] | ArrowRecords"
+)
 """Records from any iterable; or JSON Lines, as bytes, or as a file: its path, what `open` gives in
-binary mode, a memory map."""
+binary mode, a memory map; or Arrow data."""
 
 LINE_LIMIT = 256 << 20
 """Bytes of a line of a file, its end included; a longer one is a bad line."""

@@ -1,8 +1,10 @@
-//! One question, many records as JSON Lines: read in parts by threads of their own, answered in
-//! order, a bad line marked and not lost.
+//! One question, many records, as JSON Lines or as rows of columns: read in parts by threads of
+//! their own, answered in order, a bad line marked and not lost.
 
 mod errors;
 mod first;
+#[cfg(feature = "arrow")]
+mod rows;
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -12,6 +14,8 @@ use memchr::memchr;
 
 pub use errors::{Errors, Unread};
 pub use first::FirstOf;
+#[cfg(feature = "arrow")]
+pub use rows::{FirstOfRows, first_of_rows};
 
 use crate::value::json::{PickedNode, Picker, Wanted};
 

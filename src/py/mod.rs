@@ -1,6 +1,8 @@
 //! The boundary: the only room that names `PyO3`. It converts and delegates; no rule of the grammar
 //! lives here.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod batch;
 mod classify;
 mod classify_many;
@@ -25,6 +27,11 @@ mod _core {
     use super::{Bound, PyModule, PyResult};
     use pyo3::types::PyModuleMethods as _;
 
+    #[cfg(feature = "arrow")]
+    #[pymodule_export]
+    use super::arrow::{
+        ArrowAnswers, ArrowForeign, ArrowRows, ArrowStream, check_rows, first_of_rows,
+    };
     #[pymodule_export]
     use super::batch::{first_of_lines, first_of_many};
     #[pymodule_export]

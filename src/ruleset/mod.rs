@@ -8,12 +8,16 @@ mod compile;
 mod index;
 mod read;
 mod report;
+#[cfg(feature = "arrow")]
+mod rows;
 mod standing;
 mod walk;
 
 pub use compile::Compiled;
 pub use read::Shape;
 pub use report::{CheckResult, RuleReport};
+#[cfg(feature = "arrow")]
+pub use rows::RowQuery;
 pub use standing::Standing;
 pub use walk::{First, Verdict};
 

@@ -1,8 +1,11 @@
 //! How to read a value: one trait over every representation, so that nothing is converted.
 //!
 //! A value is what JSON can hold. Back ends are siblings: [`owned`] for operands, [`json`] for
-//! parsed text, and the Python one in the boundary room. All must agree on the same data.
+//! parsed text, `arrow` for rows of columns, and the Python one in the boundary room. All must agree
+//! on the same data.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod equal;
 pub mod json;
 pub mod number;

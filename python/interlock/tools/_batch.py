@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast, overload
 
+from interlock import _core
 from interlock._wire import WireForm
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from interlock.typing import JSON
 
 __all__ = ["Answer", "BadLine", "Batch", "R"]
@@ -48,8 +50,10 @@ class BadLine(WireForm):
         return {"error": self.message, "line": self.line}
 
 
-class Batch(Sequence["R | BadLine"], Generic[R]):
-    """The answers to many records, in their order.
+class Batch(Generic[R]):
+    """The answers to many records, in their order: read as a list is, and handed over as columns.
+
+    No `Sequence`: what takes both would take it for a list of objects.
 
     Attributes:
         outcomes: Every outcome that there can be.
@@ -61,7 +65,7 @@ class Batch(Sequence["R | BadLine"], Generic[R]):
     Equal to another, and to a list, with equal answers in the same order; picklable.
     """
 
-    __slots__ = ("_column", "_results", "bad", "outcomes", "undetermined")
+    __slots__ = ("_column", "_lists", "_results", "bad", "outcomes", "undetermined")
 
     def __init__(
         self,
@@ -70,13 +74,18 @@ class Batch(Sequence["R | BadLine"], Generic[R]):
         results: Sequence[R | BadLine],
         undetermined: dict[int, R],
         bad: dict[int, BadLine],
+        lists: int = 0,
     ) -> None:
-        """Take the columns, and the answers as a sequence that may make them."""
+        """Take the columns, and the answers as a sequence that may make them.
+
+        The first `lists` outcomes are those of arms or rows, in their order.
+        """
         self.outcomes = outcomes
         self.undetermined = undetermined
         self.bad = bad
         self._column = column
         self._results = results
+        self._lists = lists
 
     @property
     def indices(self) -> memoryview:
@@ -98,10 +107,13 @@ class Batch(Sequence["R | BadLine"], Generic[R]):
             raise IndexError("no such answer")
         return self._results[place]
 
+    def __iter__(self) -> Iterator[R | BadLine]:
+        return iter(self._results)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (Batch, list)):
             return NotImplemented
-        theirs = cast("Sequence[object]", other)
+        theirs = cast("list[object]", other)
         return len(self) == len(theirs) and all(map(eq, self, theirs))
 
     def __hash__(self) -> int:
@@ -111,6 +123,21 @@ class Batch(Sequence["R | BadLine"], Generic[R]):
     def __repr__(self) -> str:
         return f"<Batch {len(self)} answers>"
 
+    def index(self, answer: object) -> int:
+        """Return the first position of an answer.
+
+        Raises:
+            ValueError: When it is none of them.
+        """
+        for place, one in enumerate(self):
+            if one == answer:
+                return place
+        raise ValueError("no such answer")
+
+    def count(self, answer: object) -> int:
+        """Count the answers that are equal to one."""
+        return sum(one == answer for one in self)
+
     def counts(self) -> Counter[str]:
         """Count the answers by outcome; what never was is left out."""
         counted: Counter[str] = Counter()
@@ -118,6 +145,43 @@ class Batch(Sequence["R | BadLine"], Generic[R]):
             counted[self.outcomes[code]] += count
         return counted
 
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Hand the answers over as Arrow columns; see `docs/arrow.md`."""
+        del requested_schema  # there is one form
+        return self._answers().array()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand them over as a stream of one batch."""
+        del requested_schema
+        return self._answers().stream()
+
+    def _answers(self) -> _core.ArrowAnswers:
+        undetermined = {place: told(answer) for place, answer in self.undetermined.items()}
+        errors = {place: line.message for place, line in self.bad.items()}
+        names = [written(name) for name in self.outcomes]
+        return _core.ArrowAnswers(self._column, names, self._lists, undetermined, errors)
+
     def to_list(self) -> list[R | BadLine]:
         """Return all answers as a list."""
         return list(self)
+
+
+def told(answer: Answer) -> str:
+    """Say in one text why an answer is undetermined."""
+    why = answer.undetermined
+    if isinstance(why, str):
+        return written(why)
+    conflict = getattr(answer, "conflict", None)
+    if isinstance(conflict, str):
+        return written(conflict)
+    return written("; ".join(map(_one, cast("Sequence[object]", why))))
+
+
+def _one(reason: object) -> str:
+    place, why = getattr(reason, "id", None), getattr(reason, "reason", None)
+    return f"{place}: {why}" if isinstance(place, str) and isinstance(why, str) else str(reason)
+
+
+def written(text: str) -> str:
+    """Write half of a surrogate pair, which UTF-8 has not, as its escape."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock import _core
+from interlock._columns import is_arrow, read_json_columns, row_blocks
 from interlock._lines import is_text, pieces
 from interlock.errors import InterlockError
 from interlock.tools._batch import BadLine
@@ -19,14 +20,22 @@ if TYPE_CHECKING:
 
 __all__ = ["error_blocks", "many"]
 
+_TOGETHER = 4096
+"""Rows that are plain data at one time."""
 
-def many(classifier: _core.Classifier, records: object, threads: int) -> ErrorVerdicts:
-    """Classify records from any iterable, or JSON Lines.
+
+def many(
+    classifier: _core.Classifier, records: object, threads: int, json_columns: object
+) -> ErrorVerdicts:
+    """Classify records from any iterable, JSON Lines, or rows of columns.
 
     Raises:
         ConfigError: For the first record of an iterable that is refused.
-        OSError: When a file cannot be read.
+        OSError: When a file or stream cannot be read.
     """
+    json = read_json_columns(json_columns, records)
+    if is_arrow(records):
+        return ErrorVerdicts.joined(_row_blocks(classifier, row_blocks(records, json)))
     if is_text(records):
         return ErrorVerdicts.joined(error_blocks(classifier, pieces(records), threads))
     # Of our own: a record may change somebody's list while it is read.
@@ -51,6 +60,32 @@ def error_blocks(
         verdicts, lines = _block(classifier, piece.text, before, threads)
         before += lines
         yield verdicts
+
+
+def _row_blocks(
+    classifier: _core.Classifier, blocks: Iterable[_core.ArrowRows]
+) -> Iterator[ErrorVerdicts]:
+    before = 0
+    for rows in blocks:
+        for start in range(0, len(rows), _TOGETHER):
+            end = min(start + _TOGETHER, len(rows))
+            yield _rows(classifier, [rows.record(row) for row in range(start, end)], before + start)
+        before += len(rows)
+
+
+def _rows(classifier: _core.Classifier, records: list[object], before: int) -> ErrorVerdicts:
+    bad = {
+        place: BadLine(line=before + place + 1, message=record)
+        for place, record in enumerate(records)
+        if isinstance(record, str)
+    }
+    for place in bad:
+        records[place] = {}
+
+    def one(place: int) -> tuple[object, ...]:
+        return tuple(read_signals(records[place], f"records[{before + place}]"))
+
+    return ErrorVerdicts(classifier.classify_many(records, one), bad)
 
 
 def _block(

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Generic, NamedTuple, overload
 
 from interlock import _core
+from interlock._columns import is_arrow, read_json_columns, row_blocks
 from interlock._lines import is_text, pieces
 from interlock.tools._batch import BadLine, Batch, R
 from interlock.tools._records import OVERLONG, iterable, read_threads
@@ -38,15 +39,21 @@ class First(NamedTuple, Generic[R]):
     """Makes an answer that belongs to whoever gets it."""
 
 
-def decide_first(first: First[R], records: object, threads: object) -> Batch[R]:
-    """Answer each record, or each line of a JSON Lines text or file, by the first list that holds.
+def decide_first(
+    first: First[R], records: object, threads: object, json_columns: object
+) -> Batch[R]:
+    """Answer each record by the first list that holds, in whatever form they come.
 
     Raises:
         ConfigError: For a number of threads that is none, records of the wrong type.
-        OSError: When the file cannot be read.
+        OSError: When a file or stream cannot be read.
     """
     run = _Run(first, read_threads(threads))
-    if is_text(records):
+    json = read_json_columns(json_columns, records)
+    if is_arrow(records):
+        for rows in row_blocks(records, json):
+            run.rows(rows)
+    elif is_text(records):
         for piece in pieces(records):
             run.piece(piece)
     else:
@@ -86,7 +93,8 @@ class _Run(Generic[R]):
         others: dict[int, R | BadLine] = {**self.undetermined, **self.bad}
         results = _Shared(column, first.answers, others, first.fresh)
         outcomes = (*first.outcomes, _UNDETERMINED, BadLine.outcome)
-        return Batch(outcomes, column, results, self.undetermined, self.bad)
+        lists = len(first.outcomes) - 1
+        return Batch(outcomes, column, results, self.undetermined, self.bad, lists)
 
     def _lines(self, text: bytes) -> None:
         column, undecided, bad, count = _core.first_of_lines(self._first.rules, text, self._threads)
@@ -102,6 +110,17 @@ class _Run(Generic[R]):
         self.read += 1
         self.bad[len(self.column)] = BadLine(line=self.read, message=OVERLONG)
         self.column.append(len(self._first.outcomes) + 1)
+
+    def rows(self, rows: _core.ArrowRows) -> None:
+        column, undecided, bad = _core.first_of_rows(self._first.rules, rows, self._threads)
+        for place, rule in undecided:
+            self._open(place, rows.record(place), rule)
+        for place, message in bad:
+            self.bad[len(self.column) + place] = BadLine(
+                line=self.read + place + 1, message=message
+            )
+        self.read += len(rows)
+        self.column.frombytes(column)
 
     def objects(self, records: list[object]) -> None:
         column, undecided = _core.first_of_many(self._first.rules, records)

@@ -11,13 +11,14 @@ from interlock.errors import ConfigError, InputInvalid, Problem
 from interlock.tools import _schema
 from interlock.tools._fields import missing, one_spelling, snake_case, truth_problems
 from interlock.tools._limits import ROWS_LIMIT
+from interlock.tools._owners import cursor_problems
 from interlock.tools._signals import SIGNALS
 from interlock.tools._timed import check_deadline, moment_for, plan_problems
 from interlock.tools.branch import Branch
 from interlock.tools.consensus_vote import consensus_vote
 from interlock.tools.decision_table import DecisionTable
 from interlock.tools.error_classify import ErrorClassify
-from interlock.tools.lead_assign import LeadAssign, cursor_problems
+from interlock.tools.lead_assign import LeadAssign
 from interlock.tools.rule_score import RuleScore
 from interlock.tools.sequence_run import SequenceRun
 from interlock.tools.stall_detect import stall_detect

@@ -10,14 +10,21 @@ from interlock._compiled import plain_problems, unknown_fields
 from interlock._wire import WireForm
 from interlock.errors import Problem
 from interlock.tools._fields import ABSENT, text_problems, truth_problems
-from interlock.tools._numbers import exact, number_problems
+from interlock.tools._numbers import exact, number_problems, whole_problems
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from interlock.typing import JSON, Strategy
 
-__all__ = ["ConsideredOwner", "Standing", "owner_problems", "read_fallback", "standing"]
+__all__ = [
+    "ConsideredOwner",
+    "Standing",
+    "cursor_problems",
+    "owner_problems",
+    "read_fallback",
+    "standing",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +112,8 @@ def read_fallback(fallback: object) -> tuple[str | None, list[Problem]]:
     found = unknown_fields(plain, ("id",), "fallback.")
     found += text_problems(plain.get("id", ABSENT), "fallback.id")
     return cast("str", plain.get("id")), found
+
+
+def cursor_problems(cursor: object) -> list[Problem]:
+    """Check a cursor."""
+    return [] if cursor is None else whole_problems(cursor, "cursor", least=0)

@@ -6,6 +6,7 @@ from array import array
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
+from interlock._columns import is_arrow, read_json_columns, row_blocks
 from interlock._lines import LINE_LIMIT, is_text, pieces
 from interlock.errors import ConfigError, Problem
 from interlock.tools._batch import BadLine, Batch
@@ -33,20 +34,28 @@ OVERLONG = f"longer than the limit of {LINE_LIMIT} bytes"
 _MOST_THREADS = 256
 
 
-def decide_each(ask: Callable[[object], R], records: object, threads: object) -> Batch[R]:
-    """Answer each record, or each line of a JSON Lines text or file, one at a time.
+def decide_each(
+    ask: Callable[[object], R],
+    rules: _core.RuleSet,
+    records: object,
+    threads: object,
+    json_columns: object,
+) -> Batch[R]:
+    """Answer each record, in whatever form they come, one at a time.
 
     Raises:
         ConfigError: As `decide_first`.
-        OSError: When the file cannot be read.
+        OSError: As `decide_first`.
     """
     read_threads(threads)
+    json = read_json_columns(json_columns, records)
+    each = _read_rows(rules, records, json) if is_arrow(records) else read_each(records)
     codes: dict[str, int] = {}
     column = array("i")
     results: list[R | BadLine] = []
     undetermined: dict[int, R] = {}
     bad: dict[int, BadLine] = {}
-    for place, record in enumerate(read_each(records)):
+    for place, record in enumerate(each):
         result = record if isinstance(record, BadLine) else ask(record)
         if isinstance(result, BadLine):
             bad[place] = result
@@ -55,6 +64,19 @@ def decide_each(ask: Callable[[object], R], records: object, threads: object) ->
         results.append(result)
         column.append(codes.setdefault(result.outcome, len(codes)))
     return Batch(tuple(codes), column.tobytes(), results, undetermined, bad)
+
+
+def _read_rows(rules: _core.RuleSet, records: object, json_columns: list[str]) -> Iterator[object]:
+    """Give each row of columns as plain data, or as a bad line."""
+    before = 0
+    for rows in row_blocks(records, json_columns):
+        _core.check_rows(rules, rows)
+        for place in range(len(rows)):
+            record = rows.record(place)
+            if isinstance(record, str):
+                record = BadLine(line=before + place + 1, message=record)
+            yield record
+        before += len(rows)
 
 
 def read_each(records: object) -> Iterator[object]:
@@ -113,7 +135,7 @@ def iterable(records: object) -> Iterable[object]:
     try:
         return iter(cast("Iterable[object]", records))
     except TypeError:
-        message = "must be records, or JSON Lines as bytes or as a file"
+        message = "must be records, or JSON Lines as bytes or as a file, or Arrow data"
         raise _refused(records, message) from None
 
 

@@ -196,20 +196,23 @@ class Branch(CompiledSpec):
             answer = replace(answer, evaluated=evaluated)
         return _own(answer)
 
-    def decide_many(self, records: Records, *, threads: int | None = None) -> Batch[BranchResult]:
+    def decide_many(
+        self, records: Records, *, threads: int | None = None, json_columns: Sequence[str] = ()
+    ) -> Batch[BranchResult]:
         """Decide each record, in order, as `decide` would.
 
         Args:
             records: Records from any iterable; or JSON Lines, as bytes or as the path of a file,
-                which is read in blocks.
-            threads: How many threads read JSON Lines, at least 1; 1 when left out. Records in
-                memory are decided on the calling thread.
+                which is read in blocks; or Arrow data: a table, reader or data frame.
+            threads: How many threads read JSON Lines and Arrow data, at least 1; 1 when left out.
+                Other records are decided on the calling thread.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
-            OSError: When the file cannot be read.
+            OSError: When the file or stream cannot be read.
         """
-        return decide_first(self._first(), records, threads)
+        return decide_first(self._first(), records, threads, json_columns)
 
     def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[Batch[BranchResult]]:
         """Answer JSON Lines piece by piece, each as a batch of its own."""

@@ -35,7 +35,6 @@ __all__ = ["DecisionTable", "TableResult", "decision_table"]
 
 _POLICIES = ("first", "unique", "priority", "collect")
 
-
 _Draft = draft_of(TableResult)
 
 
@@ -202,22 +201,23 @@ class DecisionTable(CompiledSpec):
             answer = replace(answer, evaluated=evaluated)
         return answer
 
-    def decide_many(self, records: Records, *, threads: int | None = None) -> Batch[TableResult]:
+    def decide_many(
+        self, records: Records, *, threads: int | None = None, json_columns: Sequence[str] = ()
+    ) -> Batch[TableResult]:
         """Decide each record, in order, as `decide` would.
 
         Args:
-            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file,
-                which is read in blocks.
-            threads: How many threads read JSON Lines under the policy `first`, at least 1; 1 when
-                left out. All else is decided on the calling thread.
+            records: Records from any iterable, JSON Lines (bytes or a file), or Arrow data.
+            threads: How many read JSON Lines or Arrow data under `first`; all else is read by one.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
-            OSError: When the file cannot be read.
+            OSError: When they cannot be read.
         """
         if self._policy != "first":
-            return decide_each(self.decide, records, threads)
-        return decide_first(self._as_first(), records, threads)
+            return decide_each(self.decide, self._rules, records, threads, json_columns)
+        return decide_first(self._as_first(), records, threads, json_columns)
 
     def answer_blocks(
         self, pieces: Iterable[Piece], threads: int

@@ -174,20 +174,22 @@ class ErrorClassify(CompiledSpec):
         """
         return ErrorVerdict(*self._classifier.classify(*read_signals(signals)))
 
-    def classify_many(self, records: Records, *, threads: int | None = None) -> ErrorVerdicts:
+    def classify_many(
+        self, records: Records, *, threads: int | None = None, json_columns: Sequence[str] = ()
+    ) -> ErrorVerdicts:
         """Classify many errors given as data, in one call; as `classify_data` one by one.
 
         Args:
-            records: Mappings or `Json` from any iterable; or JSON Lines, as bytes or as the path of
-                a file. A line that is refused is a bad line.
+            records: Mappings or `Json` from any iterable, JSON Lines (bytes or a file's path), of
+                which a line that is refused is a bad line, or Arrow data.
             threads: How many threads read JSON Lines, at least 1; 1 when left out.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
-            ConfigError: As `classify_data`, for the first record of an iterable that is refused;
-                its fields begin with `records[…]`. As `decide_many` for wrong arguments.
-            OSError: When the file cannot be read.
+            ConfigError: As `classify_data` for the first record that is refused, at `records[…]`.
+            OSError: When the file or stream cannot be read.
         """
-        return many(self._classifier, records, read_threads(threads))
+        return many(self._classifier, records, read_threads(threads), json_columns)
 
     def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[ErrorVerdicts]:
         """Classify JSON Lines piece by piece."""

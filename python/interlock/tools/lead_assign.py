@@ -16,10 +16,11 @@ from interlock.tools._fields import (
     version_problems,
 )
 from interlock.tools._limits import OWNERS_LIMIT
-from interlock.tools._numbers import exact, whole_problems
+from interlock.tools._numbers import exact
 from interlock.tools._owners import (
     ConsideredOwner,
     Standing,
+    cursor_problems,
     owner_problems,
     read_fallback,
     standing,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from interlock._lines import Records
-    from interlock.errors import Problem
     from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits, Strategy
 __all__ = [
@@ -230,18 +230,24 @@ class LeadAssign(CompiledSpec):
         return answer
 
     def assign_many(
-        self, records: Records, *, cursor: int | None = None, threads: int | None = None
+        self,
+        records: Records,
+        *,
+        cursor: int | None = None,
+        threads: int | None = None,
+        json_columns: Sequence[str] = (),
     ) -> Batch[LeadResult]:
         """Assign each record, in order; the cursor of one answer goes into the next.
 
         Args:
-            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file.
+            records: Records from any iterable, JSON Lines (bytes or a file's path), or Arrow data.
             cursor: The cursor for the first record.
             threads: At least 1; taken for the sake of likeness: one answer waits for the other.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
-            OSError: When the file cannot be read.
+            OSError: When the file or stream cannot be read.
         """
 
         def ask(record: object) -> LeadResult:
@@ -250,7 +256,7 @@ class LeadAssign(CompiledSpec):
             cursor = answer.next_cursor(cursor)
             return answer
 
-        return decide_each(ask, records, threads)
+        return decide_each(ask, self._rules, records, threads, json_columns)
 
     def _judged(
         self,
@@ -324,11 +330,6 @@ def lead_assign(
     except SpecInvalid as error:
         raise SpecInvalid((*error.problems, *problems)) from None
     return roster.assign(value, cursor=cursor)
-
-
-def cursor_problems(cursor: object) -> list[Problem]:
-    """Check a cursor."""
-    return [] if cursor is None else whole_problems(cursor, "cursor", least=0)
 
 
 def _missed(strategy: Strategy, version: str | None, fallback: str | None) -> LeadResult:

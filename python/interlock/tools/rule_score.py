@@ -207,18 +207,22 @@ class RuleScore(CompiledSpec):
         answer.__class__ = ScoreResult
         return cast("ScoreResult", answer)
 
-    def score_many(self, records: Records, *, threads: int | None = None) -> Batch[ScoreResult]:
+    def score_many(
+        self, records: Records, *, threads: int | None = None, json_columns: Sequence[str] = ()
+    ) -> Batch[ScoreResult]:
         """Score each record, in order.
 
         Args:
-            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file.
+            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file;
+                or Arrow data: a table, reader or data frame.
             threads: At least 1; taken for the sake of likeness, all is scored on the calling one.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
-            OSError: When the file cannot be read.
+            OSError: When the file or stream cannot be read.
         """
-        return decide_each(self.score, records, threads)
+        return decide_each(self.score, self._rules, records, threads, json_columns)
 
     def _clamped(self, parts: int) -> int:
         score = parts if self._least is None else max(parts, self._least)

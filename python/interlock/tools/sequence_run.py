@@ -170,27 +170,30 @@ class SequenceRun(CompiledSpec):
         completed: Iterable[str] = (),
         failed: Iterable[str] = (),
         threads: int | None = None,
+        json_columns: Sequence[str] = (),
     ) -> Batch[SequencePlan]:
         """Plan for each record, in order, at one instant and with the same steps reported.
 
         Args:
-            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file.
+            records: Records from any iterable; or JSON Lines, as bytes or as the path of a file;
+                or Arrow data: a table, reader or data frame.
             now: As in `plan`.
             completed: As in `plan`.
             failed: As in `plan`.
             threads: At least 1; taken for the sake of likeness, all is planned on the calling one.
+            json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: As `plan`; also for a number of threads that is none, or records of
                 another type.
-            OSError: When the file cannot be read.
+            OSError: When the file or stream cannot be read.
         """
         done, broken = tuple(completed), tuple(failed)
 
         def ask(record: object) -> SequencePlan:
             return self.plan(record, now=now, completed=done, failed=broken)
 
-        return decide_each(ask, records, threads)
+        return decide_each(ask, self._rules, records, threads, json_columns)
 
     def _standing(self, index: int, known: dict[int, str], own: str, now: int) -> str:
         step = self._steps[index]

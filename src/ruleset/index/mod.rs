@@ -14,7 +14,7 @@ mod query;
 mod row;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(in crate::ruleset) mod tests;
 mod text;
 mod tree;
 

@@ -119,7 +119,7 @@ fn records() -> impl Strategy<Value = String> {
 }
 
 /// A check; the first part says how common its kind is in this set.
-fn checks() -> impl Strategy<Value = String> {
+pub(in crate::ruleset) fn checks() -> impl Strategy<Value = String> {
     let order = select(&["greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"][..]);
     let length = select(&["hasLength", "minLength", "maxLength"][..]);
     let list = vec(values(), 0..4).prop_map(|members| format!("[{}]", members.join(",")));
@@ -165,7 +165,7 @@ fn sets() -> impl Strategy<Value = String> {
     })
 }
 
-fn compiled(rules: &str) -> RuleSet {
+pub(in crate::ruleset) fn compiled(rules: &str) -> RuleSet {
     let document = Document::parse(rules.as_bytes()).unwrap();
     let shape = Shape { field: "rules", label: "id", extra: &[], optional_when: true };
     RuleSet::compile(&document.root(), &shape, &Limits::DEFAULT).set.unwrap()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from interlock.harness.retry import Retry
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
+    from interlock.harness.tier_report import tier_report
     from interlock.record.reply import as_reply
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
@@ -102,6 +103,7 @@ _HOMES = {
     "harness.retry": ("Retry",),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
+    "harness.tier_report": ("tier_report",),
     "record.reply": ("as_reply",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
@@ -206,6 +208,7 @@ __all__ = [
     "rule_score",
     "sequence_run",
     "stall_detect",
+    "tier_report",
 ]
 
 

@@ -13,6 +13,7 @@ from interlock.harness.limits import Limits, Remaining
 from interlock.harness.retry import Retry
 from interlock.harness.run import Run
 from interlock.harness.tier import Tier
+from interlock.harness.tier_report import TierReport, TierShare, tier_report
 from interlock.record import (
     ErrorInfo,
     Event,
@@ -51,6 +52,8 @@ __all__ = [
     "SystemClock",
     "Tier",
     "TierRecord",
+    "TierReport",
+    "TierShare",
     "ToolCall",
     "ToolResult",
     "Usage",
@@ -59,4 +62,5 @@ __all__ = [
     "cascade",
     "chain",
     "inline_sync",
+    "tier_report",
 ]

@@ -71,6 +71,7 @@ def judge_of(given: object, field: str, problems: list[Problem]) -> Judge:
         if isinstance(given, Gate):
             message = "must be a Branch, DecisionTable, RuleScore or Checks"
             problems.append(wrong(given.tool, f"{field}.tool", message))
+            return Judge(call_of(bool, field, problems), _read_with(None), "")
         call = call_of(given, field, problems)
         return Judge(call, _read_with(None), label_of(given))
     problems += _tool_problems(tool, passing, field)

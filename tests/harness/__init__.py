@@ -1,0 +1,1 @@
+"""The harness: its promises by id, its values, its limits, its faults."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from anyio import to_thread
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from interlock.errors import Problem
     from interlock.harness.run import Run
 
-__all__ = ["Call", "call_of", "inline_sync", "label_of"]
+__all__ = ["Call", "call_of", "inline_sync", "is_async_callable", "label_of"]
 
 _inline: ContextVar[bool] = ContextVar("interlock_inline_sync", default=False)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -40,8 +39,8 @@ class Call(NamedTuple):
             return await self.judge(value, ctx)
         args = (value, ctx) if self.takes_ctx else (value,)
         # A thread cannot be stopped: when the step is cancelled it is left to end by itself.
-        answer = await to_thread.run_sync(
-            partial(function, *args), abandon_on_cancel=True, limiter=run.threads()
+        (answer,) = await to_thread.run_sync(
+            _boxed, function, args, abandon_on_cancel=True, limiter=run.threads()
         )
         return await _awaited(answer)
 
@@ -49,6 +48,11 @@ class Call(NamedTuple):
         """Call for judgement: inline, whatever it is."""
         function = self.function
         return await _awaited(function(value, ctx) if self.takes_ctx else function(value))
+
+
+def _boxed(function: Callable[..., Any], args: tuple[object, ...]) -> tuple[object]:
+    # What is to be awaited is handed over in a box: one backend refuses it bare.
+    return (function(*args),)
 
 
 async def _awaited(answer: object) -> object:
@@ -73,9 +77,7 @@ def call_of(function: object, field: str, problems: list[Problem]) -> Call:
     if not callable(function):
         problems.append(wrong(function, field, "must be a callable of `(x)` or `(x, ctx)`"))
         return Call(_nothing, takes_ctx=False, is_async=False)
-    is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 (the method of an object that is called)
-    )
+    is_async = is_async_callable(function)
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -86,6 +88,12 @@ def call_of(function: object, field: str, problems: list[Problem]) -> Call:
         message = f"must take `(x)` or `(x, ctx)`; it takes {signature}"
         problems.append(wrong(function, field, message))
     return Call(function, takes_ctx=bool(takes_ctx), is_async=is_async)
+
+
+def is_async_callable(function: object) -> bool:
+    """Say whether calling it gives something to wait for, also where it is an object."""
+    method = getattr(function, "__call__", None)  # noqa: B004 (asked of an object that is called)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method)
 
 
 def _takes_ctx(parameters: list[inspect.Parameter]) -> bool | None:

@@ -57,13 +57,16 @@ class Ending:
         if isinstance(self.value, Result):
             self._join(self.value)
         elif not (frame.has_counted(self.value) or frame.has_counted(found)):
-            self.own = found.usage
+            # What a step hands back as it came in was counted where it came from.
+            self.own = NOTHING if self.value is plan.value else found.usage
 
     def _join(self, result: Result) -> None:
         """Take over the result of a workflow: counted already, unless it ran somewhere else."""
         is_inside = any(walk.ended is result.rollout for walk in self.frame.nested)
-        if not (is_inside or self.frame.has_counted(result)):
+        joined = self.frame.walk.run.joined
+        if not is_inside and all(result.rollout is not one for one in joined):
             self.foreign, self.own = result.rollout, result.usage
+        joined.append(result.rollout)
 
     def raised(self, error: Exception, retry: Retry | None, now: int) -> None:
         """Note what the callable raised."""

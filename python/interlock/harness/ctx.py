@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from interlock import _core
-from interlock.harness._callables import Call
+from interlock.harness._callables import Call, is_async_callable
 from interlock.harness.limits import Remaining, remaining
 from interlock.record.reply import as_json_reply
 from interlock.record.values import Reply
@@ -98,9 +98,7 @@ class Ctx:
 
 def _direct(function: Callable[..., Any], args: tuple[object, ...]) -> Call:
     """Make a call that ignores the input of the step, which is there for its digest."""
-    import inspect
-
-    if inspect.iscoroutinefunction(function):
+    if is_async_callable(function):
 
         async def called(_value: object) -> object:
             return await function(*args)

@@ -81,6 +81,7 @@ class Run:
         self.faults: list[ErrorInfo] = []
         self.walks: list[Recorder] = []
         self.names: dict[str, int] = {}
+        self.joined: list[Rollout] = []
         self.listeners: list[Listener] = [on_event] if on_event else []
         self.scopes: list[anyio.CancelScope] = []
         self.cancelled: str | None = None

@@ -71,8 +71,8 @@ class Usage(Record):
     @property
     def is_nothing(self) -> bool:
         """Whether nothing was used, as far as known."""
-        # Cached, cache-written and reasoning tokens are among the others.
-        return not (self.input or self.output or self.requests) and self.cost is None
+        some = self.input or self.output or self.requests or self.cost is not None
+        return not (some or self.cached or self.cache_write or self.reasoning)
 
     def __add__(self, other: Usage) -> Usage:
         """Add up; an unknown cost beside a known one makes the sum incomplete."""

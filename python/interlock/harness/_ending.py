@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import ConfigError, UsageError
 from interlock.harness._frame import NOTHING, Outcome, Reading, input_digest
 from interlock.harness.limits import Stopped
+from interlock.record._data import encoded
 from interlock.record.reply import plain_data
 from interlock.record.result import Result
 from interlock.record.rollout import Rollout, Step
+from interlock.record.usage import total_usage
 from interlock.record.values import ErrorInfo, Reply, Verdict
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from interlock.record.usage import Usage
 
 __all__ = ["Ending"]
+
+_BESIDE = ("calls", "stop", "model", "provider", "id", "error", "meta")
 
 
 @dataclass(slots=True)
@@ -193,7 +197,7 @@ class Ending:
             status="completed",
             stopped_by="done",
             steps=steps,
-            usage=sum((step.usage for step in steps), NOTHING),
+            usage=total_usage(step.usage for step in steps),
             started_at=children[0].started_at,
             ended_at=children[-1].ended_at,
         )
@@ -201,19 +205,23 @@ class Ending:
 
 def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]:
     """Return what a reply says beside its text, as data; `form` says what was returned."""
-    told = replace(reply, output="", data=None, usage=NOTHING, raw=None).to_dict()
-    told = {name: one for name, one in told.items() if name not in ("usage", "status")}
-    if reply.status != "completed":
-        told["status"] = reply.status
-    if reply.usage != usage and not isinstance(value, Result):
-        told["usage"] = reply.usage.to_dict()
-    if reply.data is not None:
-        try:
-            told["data"] = plain_data(reply.data)
-        except ConfigError:
-            told["type"] = type(reply.data).__qualname__
+    told: dict[str, object] = {"form": "none" if value is None else "reply"}
     if isinstance(value, Result):
         told |= {"form": "result", "type": type(value).__name__}
-    else:
-        told["form"] = "none" if value is None else "data" if value is reply.data else "reply"
-    return told
+    elif reply.usage is not usage and reply.usage != usage:
+        told["usage"] = reply.usage.to_dict()
+    for name in _BESIDE:
+        if one := getattr(reply, name):
+            told[name] = encoded(one)
+    if reply.status != "completed":
+        told["status"] = reply.status
+    return told if reply.data is None else {**told, **_data(reply.data, value)}
+
+
+def _data(data: object, value: object) -> dict[str, object]:
+    form: dict[str, object] = {"form": "data"} if data is value else {}
+    try:
+        return {**form, "data": plain_data(data)}
+    except ConfigError:
+        # It is handed on as it is, but a record holds what JSON can hold.
+        return {**form, "type": type(data).__qualname__}

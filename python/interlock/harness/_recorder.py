@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock.harness._frame import NOTHING, Frame, unique
+from interlock.harness._frame import Frame, unique
 from interlock.harness.limits import Account, Limits
 from interlock.record.rollout import Rollout, Step
+from interlock.record.usage import total_usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +40,8 @@ class Recorder:
         self.is_root = run not in runs
         self.runs: tuple[Run, ...] = (*runs, run) if self.is_root else runs
         self.accounts = self._accounts(max_tokens)
+        self.step_timeout = min(run.limits.step_timeout or math.inf for run in self.runs)
+        self.is_timed = any(one.limits.timeout is not None for one in self.accounts)
         self.prefix = self._prefix()
         self.names: dict[str, int] = {}
         self.steps: list[Step | None] = []
@@ -90,7 +94,7 @@ class Recorder:
             status=status,
             stopped_by=stopped_by,
             steps=steps,
-            usage=sum((step.usage for step in steps), NOTHING),
+            usage=total_usage(step.usage for step in steps),
             started_at=_core.format_instant(self.started),
             ended_at="" if ended is None else _core.format_instant(ended),
             tags=self.run.tags,
@@ -102,6 +106,13 @@ class Recorder:
         if self.ended is None:
             self.ended = self.record(status, stopped_by, self.run.clock.now())
         return self.ended
+
+    def is_heard(self) -> bool:
+        """Say whether anybody listens."""
+        # PERF: one run is the common case.
+        return bool(self.run.listeners) or (
+            len(self.runs) > 1 and any(run.listeners for run in self.runs)
+        )
 
     async def tell(
         self,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -116,11 +115,14 @@ class Walk(Recorder):
         )
         return await self._attempts(plan, retry or self.run.retry, place)
 
-    async def _attempts(self, plan: Plan, retry: Retry | None, place: Any) -> Outcome:
+    async def _attempts(self, plan: Plan, retry: Retry | None, place: _Place | None) -> Outcome:
         attempt, usage = 1, NOTHING
         while True:
-            async with place:
+            if place is None:
                 outcome = await self._attempt(plan, attempt, retry)
+            else:
+                async with place:
+                    outcome = await self._attempt(plan, attempt, retry)
             usage = usage + outcome.usage
             may_repeat = retry is not None and plan.may_repeat and not outcome.ok
             wait = retry.wait(outcome.step.error, attempt) if retry and may_repeat else None
@@ -142,11 +144,11 @@ class Walk(Recorder):
             outcome.exception,
         )
 
-    def _capacity(self, name: str | None, held: frozenset[str]) -> Any:
+    def _capacity(self, name: str | None, held: frozenset[str]) -> _Place | None:
         """Return what is held while a step runs: a place of a limiter, or nothing."""
         # INVARIANT: a step inside one that holds a place takes no second one, or both wait.
         if name is None or name in held:
-            return nullcontext()
+            return None
         for run in reversed(self.runs):
             limiter = run.limiter(name)
             if limiter is not None:
@@ -162,7 +164,8 @@ class Walk(Recorder):
         frame = Frame(self, plan)
         ending = Ending(frame, attempt, clock.now(), clock.monotonic())
         try:
-            await self.tell("step_started", plan.path)
+            if self.is_heard():
+                await self.tell("step_started", plan.path)
             await self._answer(ending, retry)
         except BaseException as error:
             ending.interrupted(error)
@@ -172,7 +175,7 @@ class Walk(Recorder):
             step = self.steps[slot] = ending.step()
             if plan.outer is not None and plan.outer is not self.outer:
                 plan.outer.inside = plan.outer.inside + ending.usage + frame.inside
-            if any(run.listeners for run in self.runs):
+            if self.is_heard():
                 with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
                     await self.tell("step_ended", plan.path, step=step)
         self._refuse_unpriced(ending)
@@ -213,16 +216,12 @@ class Walk(Recorder):
         return await plan.call.work(plan.value, ctx, self.run)
 
     def _time_left(self) -> float:
-        timed = [one for one in self.accounts if one.limits.timeout is not None]
-        left = (one.remaining_ms(self.run.clock) for one in timed)
-        return min(left, default=math.inf) / 1000
+        return min(one.remaining_ms(self.run.clock) for one in self.accounts) / 1000
 
     def _allowance(self, timeout: float | None) -> tuple[float, bool]:
         """Return the seconds that a step may take, and whether the run's end is what limits it."""
-        own = math.inf if timeout is None else timeout
-        for run in self.runs:
-            own = min(own, run.limits.step_timeout or math.inf)
-        left = self._time_left()
+        own = self.step_timeout if timeout is None else min(timeout, self.step_timeout)
+        left = self._time_left() if self.is_timed else math.inf
         return (left, True) if left < own else (own, False)
 
     def _refuse_unpriced(self, ending: Ending) -> None:

@@ -71,7 +71,7 @@ class Workflow(Frozen, ABC, Generic[S, R]):
     a state of its own, so that runs never meet.
     """
 
-    __slots__ = ("__weakref__", "max_tokens", "name")
+    __slots__ = ("__weakref__", "_digest", "max_tokens", "name")
 
     kind: ClassVar[str]
     name: str
@@ -128,7 +128,12 @@ class Workflow(Frozen, ABC, Generic[S, R]):
     @property
     def digest(self) -> str:
         """SHA-256 of how it is set up; callables count by their names."""
-        return _core.digest({"kind": self.kind, "name": self.name, **self._config()})
+        # Made when it is first asked for, and kept: nothing of what it is made of changes.
+        made: str | None = getattr(self, "_digest", None)
+        if made is None:
+            made = _core.digest({"kind": self.kind, "name": self.name, **self._config()})
+            self._set(_digest=made)
+        return made
 
     def lint(self) -> tuple[Problem, ...]:
         """Return what is probably not meant so."""

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from interlock.harness._frame import Plan
     from interlock.record.usage import Usage
 
-__all__ = [
+__all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Account",
     "Limits",
     "Remaining",
     "RunRefused",
     "Stopped",
+    "UNLIMITED",
     "admit",
     "remaining",
     "settle",
@@ -88,6 +89,9 @@ class Limits:
 
 # `unknown keyword: the nearest is offered` holds for this constructor too.
 Limits.__init__ = keywords(Limits.__init__)  # type: ignore[method-assign]
+
+
+UNLIMITED = Limits()
 
 
 @dataclass(frozen=True, slots=True)

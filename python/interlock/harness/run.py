@@ -18,7 +18,7 @@ from interlock.harness._config import (
     raise_problems,
     wrong,
 )
-from interlock.harness.limits import Account, Limits, Remaining, remaining
+from interlock.harness.limits import UNLIMITED, Account, Limits, Remaining, remaining
 from interlock.harness.retry import Retry
 from interlock.record.event import Event, EventName
 from interlock.record.values import ErrorInfo
@@ -71,7 +71,7 @@ class Run:
         raise_problems(_run_problems(run_id, limits, retry, concurrency, limiters, content, tags))
         self.clock: Clock = clock or SystemClock()
         self.run_id = run_id or self.clock.new_id()
-        self.limits = limits or Limits()
+        self.limits = limits or UNLIMITED
         self.hooks = tuple(hooks)
         self.retry = retry
         self.concurrency = concurrency

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import Problem, SpecInvalid
 from interlock.record._data import Record
 
-__all__ = ["NOTHING", "Usage"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["NOTHING", "Usage", "total_usage"]
 
 _COUNTS = ("input", "output", "cached", "cache_write", "reasoning", "requests")
 
@@ -81,17 +85,7 @@ class Usage(Record):
             return self
         if self.is_nothing:
             return other
-        costs = [one.cost for one in (self, other) if one.cost is not None]
-        return Usage(
-            self.input + other.input,
-            self.output + other.output,
-            self.cached + other.cached,
-            self.cache_write + other.cache_write,
-            self.reasoning + other.reasoning,
-            self.requests + other.requests,
-            sum(costs) if costs else None,
-            self.cost_incomplete or other.cost_incomplete or len(costs) == 1,
-        )
+        return total_usage((self, other))
 
     def __radd__(self, other: int) -> Usage:
         """Let `sum` start from its 0."""
@@ -100,3 +94,22 @@ class Usage(Record):
 
 NOTHING = Usage()
 """Nothing used."""
+
+
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """Add up; the same as `sum`, in one pass."""
+    used = [one for one in usages if not one.is_nothing]
+    if len(used) < 2:  # noqa: PLR2004 (one or none)
+        return used[0] if used else NOTHING
+    costs = [one.cost for one in used if one.cost is not None]
+    is_partial = 0 < len(costs) < len(used) or any(one.cost_incomplete for one in used)
+    return Usage(
+        sum([one.input for one in used]),
+        sum([one.output for one in used]),
+        sum([one.cached for one in used]),
+        sum([one.cache_write for one in used]),
+        sum([one.reasoning for one in used]),
+        sum([one.requests for one in used]),
+        sum(costs) if costs else None,
+        is_partial,
+    )

@@ -1,1 +1,0 @@
-"""The harness: its promises by id, its values, its limits, its faults."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import pytest
@@ -150,6 +151,13 @@ def test_an_objects_attributes_cannot_be_set() -> None:
             setattr(made, name, None)
         with pytest.raises(AttributeError, match="frozen"):
             delattr(made, name)
+
+
+@pytest.mark.parametrize("made", [Chain([("a", str)]), Cascade([Tier("a", str)], accept=bool)])
+def test_a_workflow_can_be_pickled(made: Any) -> None:
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301
+
+    assert (again.digest, again.sync("x").output) == (made.digest, "x")
 
 
 def test_no_record_before_a_run() -> None:

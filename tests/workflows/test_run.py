@@ -257,6 +257,21 @@ class TestLimits:
         assert sum(one.usage.total for one in results) == 90
         assert run.remaining.tokens == 10
 
+    @pytest.mark.parametrize("said", [-1, 1.5, None, True, ZeroDivisionError])
+    def test_a_function_that_does_not_say_how_many_is_misuse(self, go: Go, said: Any) -> None:
+        def how_many(_value: object) -> Any:
+            if said is ZeroDivisionError:
+                raise said
+            return said
+
+        run = Run(limits=Limits(weigh=how_many))
+        with pytest.raises(UsageError, match="reserve of step `a`"):
+            go(chain, 1, [Stage("a", scripted(), reserve=how_many)])
+        with pytest.raises(UsageError, match=r"limits\.weigh"):
+            go(chain, 1, [("a", scripted(used("a", 5)))], run=run)
+
+        assert run.rollout.step("a").usage == Usage(5)
+
     def test_what_nothing_limits_is_infinite(self) -> None:
         left = Run().remaining
 

@@ -39,6 +39,7 @@ class Recorder:
         runs = outer.walk.runs if outer is not None else ()
         self.is_root = run not in runs
         self.runs: tuple[Run, ...] = (*runs, run) if self.is_root else runs
+        self.hooks = tuple(hook for one in self.runs for hook in one.hooks)
         self.accounts = self._accounts(max_tokens)
         self.step_timeout = min(run.limits.step_timeout or math.inf for run in self.runs)
         self.is_timed = any(one.limits.timeout is not None for one in self.accounts)

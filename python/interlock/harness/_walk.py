@@ -103,7 +103,7 @@ class Walk(Recorder):
             path=self.place(name, under),
             digest=input_digest(value) if digest is None else digest,
             is_judgement=is_judgement,
-            reserve=(reserve(value) if callable(reserve) else reserve) or 0,
+            reserve=_reserved(reserve, value, name),
             timeout=timeout,
             cost_ms=cost_ms,
             effect=effect,
@@ -171,8 +171,8 @@ class Walk(Recorder):
             ending.interrupted(error)
             raise
         finally:
-            settle(self.accounts, plan.reserve, ending.own)
             step = self.steps[slot] = ending.step()
+            settle(self.accounts, plan.reserve, ending.own)
             if plan.outer is not None and plan.outer is not self.outer:
                 plan.outer.inside = plan.outer.inside + ending.usage + frame.inside
             if self.is_heard():
@@ -239,6 +239,22 @@ class Walk(Recorder):
                 raise RunRefused(
                     (Problem("spec/missing-field", "limits.max_cost", shown, message),)
                 )
+
+
+def _reserved(reserve: Reserve, value: object, name: str) -> int:
+    """Say what a step takes beforehand; a function that does not say it is misuse."""
+    if not callable(reserve):
+        return reserve or 0
+    try:
+        tokens: object = reserve(value)
+    except Exception as error:
+        raise UsageError(f"the reserve of step `{name}` raised: {error!r}") from error
+    if type(tokens) is not int or tokens < 0:
+        shown = _core.preview(tokens)
+        raise UsageError(
+            f"the reserve of step `{name}` is {shown}; it must be a whole number, 0 or more"
+        )
+    return tokens
 
 
 class _Place:

@@ -66,22 +66,15 @@ def judge_of(given: object, field: str, problems: list[Problem]) -> Judge:
     (`output`, `status`, `usage` and so on).
     """
     tool, passing = (given.tool, tuple(given.pass_)) if isinstance(given, Gate) else (given, None)
-    asked = _asked(tool)
-    if asked is None:
+    if _asked(tool) is None:
         if isinstance(given, Gate):
             message = "must be a Branch, DecisionTable, RuleScore or Checks"
             problems.append(wrong(given.tool, f"{field}.tool", message))
-            return Judge(call_of(bool, field, problems), _read_with(None), "")
-        call = call_of(given, field, problems)
-        return Judge(call, _read_with(None), label_of(given))
+            given = bool
+        return Judge(call_of(given, field, problems), _Reader(None), label_of(given))
     problems += _tool_problems(tool, passing, field)
-
-    def ask(reply: Reply) -> object:
-        return asked(_subject(reply))
-
-    call = Call(ask, takes_ctx=False, is_async=False)
-    label = f"{label_of(tool)} {list(passing or ())}"
-    return Judge(call, _read_with(passing), label)
+    call = Call(_Asker(tool), takes_ctx=False, is_async=False)
+    return Judge(call, _Reader(passing), f"{label_of(tool)} {list(passing or ())}")
 
 
 def _asked(tool: object) -> Callable[[object], object] | None:
@@ -90,10 +83,6 @@ def _asked(tool: object) -> Callable[[object], object] | None:
     if isinstance(tool, (Branch, DecisionTable)):
         return tool.decide
     return tool.score if isinstance(tool, RuleScore) else None
-
-
-def _subject(reply: Reply) -> object:
-    return reply.to_dict() if reply.data is None else reply.data
 
 
 def _tool_problems(tool: object, passing: tuple[object, ...] | None, field: str) -> list[Problem]:
@@ -146,11 +135,23 @@ def _yes_or_no(outputs: object) -> bool | None:
     return True if outputs in _YES else False if outputs in _NO else None
 
 
-def _read_with(passing: tuple[object, ...] | None) -> Callable[..., Reading]:
-    def read(value: object, *, step: str) -> Reading:
-        return _read(value, passing, step)
+class _Reader(NamedTuple):
+    """Reads what a judge says; `passing` is what counts as a yes where a tool answers names."""
 
-    return read
+    passing: tuple[object, ...] | None
+
+    def __call__(self, value: object, *, step: str) -> Reading:
+        return _read(value, self.passing, step)
+
+
+class _Asker(NamedTuple):
+    """Asks a decision tool about a reply."""
+
+    tool: object
+
+    def __call__(self, reply: Reply) -> object:
+        ask = _asked(self.tool)
+        return None if ask is None else ask(reply.to_dict() if reply.data is None else reply.data)
 
 
 def _read(value: object, passing: tuple[object, ...] | None, step: str) -> Reading:

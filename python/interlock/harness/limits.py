@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from interlock.errors import ConfigError
+from interlock import _core
+from interlock.errors import ConfigError, UsageError
 from interlock.harness._config import (
     count_problems,
     keywords,
@@ -167,7 +168,16 @@ class Account:
     def weigh(self, usage: Usage) -> int:
         """Return what of a usage counts as tokens."""
         weigh = self.limits.weigh
-        return usage.total if weigh is None else weigh(usage)
+        if weigh is None:
+            return usage.total
+        try:
+            tokens: object = weigh(usage)
+        except Exception as error:
+            raise UsageError(f"limits.weigh raised: {error!r}") from error
+        if type(tokens) is not int or tokens < 0:
+            shown = _core.preview(tokens)
+            raise UsageError(f"limits.weigh gave {shown}; it must give a whole number, 0 or more")
+        return tokens
 
     def reached(self, reserve: int, covered: int, clock: Clock, cost_ms: int | None) -> str | None:
         """Name the ceiling that a step would start at or beyond; None when it may start.

@@ -135,7 +135,8 @@ def _yes_or_no(outputs: object) -> bool | None:
     return True if outputs in _YES else False if outputs in _NO else None
 
 
-class _Reader(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Reader:
     """Reads what a judge says; `passing` is what counts as a yes where a tool answers names."""
 
     passing: tuple[object, ...] | None
@@ -144,7 +145,8 @@ class _Reader(NamedTuple):
         return _read(value, self.passing, step)
 
 
-class _Asker(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Asker:
     """Asks a decision tool about a reply."""
 
     tool: object

@@ -52,6 +52,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benches/growth.py $(MOST)
 	@echo "== patterns against other engines"
 	$(BIN)/python benches/patterns.py
+	@echo "== overhead of the harness"
+	$(BIN)/python benches/harness.py
 
 # With CHECK=--check nothing is written: it fails when a path has grown by more than 5 %.
 instructions: $(VENV)/.test

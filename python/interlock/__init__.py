@@ -31,9 +31,24 @@ if TYPE_CHECKING:
         PatternTooLarge,
         PatternUnsupported,
         Problem,
+        RunFailed,
         SpecInvalid,
         Undetermined,
+        UsageError,
     )
+    from interlock.harness.cascade import Cascade, CascadeResult, cascade
+    from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.judge import Gate
+    from interlock.harness.limits import Limits
+    from interlock.harness.retry import Retry
+    from interlock.harness.run import Run
+    from interlock.harness.tier import Tier
+    from interlock.harness.tier_report import tier_report
+    from interlock.record.reply import as_reply
+    from interlock.record.result import Result
+    from interlock.record.rollout import Rollout, Step
+    from interlock.record.usage import Usage
+    from interlock.record.values import ErrorInfo, Reply, ToolCall, ToolResult, Verdict
     from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
     from interlock.tools.branch import Branch, BranchResult, branch
     from interlock.tools.consensus_vote import VoteResult, consensus_vote
@@ -76,9 +91,24 @@ _HOMES = {
         "PatternTooLarge",
         "PatternUnsupported",
         "Problem",
+        "RunFailed",
         "SpecInvalid",
         "Undetermined",
+        "UsageError",
     ),
+    "harness.cascade": ("Cascade", "CascadeResult", "cascade"),
+    "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
+    "harness.judge": ("Gate",),
+    "harness.limits": ("Limits",),
+    "harness.retry": ("Retry",),
+    "harness.run": ("Run",),
+    "harness.tier": ("Tier",),
+    "harness.tier_report": ("tier_report",),
+    "record.reply": ("as_reply",),
+    "record.result": ("Result",),
+    "record.rollout": ("Rollout", "Step"),
+    "record.usage": ("Usage",),
+    "record.values": ("ErrorInfo", "Reply", "ToolCall", "ToolResult", "Verdict"),
     "tools._plan": ("HeldStep", "ReadyStep", "SequencePlan"),
     "tools.branch": ("Branch", "BranchResult", "branch"),
     "tools.consensus_vote": ("VoteResult", "consensus_vote"),
@@ -101,6 +131,10 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Branch",
     "BranchResult",
+    "Cascade",
+    "CascadeResult",
+    "Chain",
+    "ChainResult",
     "CheckReport",
     "CheckResult",
     "Checks",
@@ -108,15 +142,18 @@ __all__ = [
     "DeadlineResult",
     "DecisionTable",
     "ErrorClassify",
+    "ErrorInfo",
     "ErrorVerdict",
     "ErrorVerdicts",
     "FormatResult",
+    "Gate",
     "HeldStep",
     "InputInvalid",
     "InterlockError",
     "Json",
     "LeadAssign",
     "LeadResult",
+    "Limits",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -127,20 +164,37 @@ __all__ = [
     "PatternUnsupported",
     "Problem",
     "ReadyStep",
+    "Reply",
     "Resolution",
+    "Result",
+    "Retry",
     "RetryAfter",
+    "Rollout",
     "RuleScore",
+    "Run",
+    "RunFailed",
     "ScoreResult",
     "SequencePlan",
     "SequenceRun",
     "SpecInvalid",
+    "Stage",
     "StallResult",
+    "Step",
     "TableResult",
+    "Tier",
+    "ToolCall",
+    "ToolResult",
     "Undetermined",
+    "Usage",
+    "UsageError",
+    "Verdict",
     "VoteResult",
     "__version__",
+    "as_reply",
     "branch",
     "canonical",
+    "cascade",
+    "chain",
     "check_format",
     "classify_exception",
     "consensus_vote",
@@ -154,6 +208,7 @@ __all__ = [
     "rule_score",
     "sequence_run",
     "stall_detect",
+    "tier_report",
 ]
 
 
@@ -165,7 +220,7 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    if name in {"conditions", "errors", "tools", "typing"}:
+    if name in {"conditions", "errors", "harness", "record", "testing", "tools", "typing"}:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

@@ -9,6 +9,8 @@ InterlockError
 │       ├── PatternInvalid       not ECMAScript
 │       ├── PatternUnsupported   ECMAScript that is not run in linear time here
 │       └── PatternTooLarge      over a size limit
+├── UsageError           the library is used, or answered, in a way that has no meaning
+├── RunFailed            a result was unwrapped that is not completed
 └── Undetermined         a yes-or-no answer was asked for and there is none
 """
 
@@ -26,8 +28,10 @@ __all__ = [
     "PatternTooLarge",
     "PatternUnsupported",
     "Problem",
+    "RunFailed",
     "SpecInvalid",
     "Undetermined",
+    "UsageError",
 ]
 
 
@@ -110,3 +114,24 @@ class PatternTooLarge(PatternError):
 
 class Undetermined(InterlockError):
     """A yes-or-no answer was asked for and there is none; the text says why."""
+
+
+class UsageError(InterlockError):
+    """The library is used wrongly, or a callable returned what has no meaning there."""
+
+
+class RunFailed(InterlockError):
+    """A result was unwrapped that is not completed.
+
+    Attributes:
+        result: The result, with its record.
+    """
+
+    def __init__(self, message: str, result: object = None) -> None:
+        """Take what is said, and the result."""
+        super().__init__(message, result)
+        self.result = result
+
+    def __str__(self) -> str:
+        """What ended the run, and why."""
+        return str(self.args[0])

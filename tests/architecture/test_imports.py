@@ -19,6 +19,7 @@ print("\\n".join(sorted(set(sys.modules) - before)))
 """
 
 HEAVY = {
+    "anyio",
     "asyncio",
     "click",
     "dataclasses",
@@ -32,10 +33,17 @@ HEAVY = {
     "typing",
 }
 
-THIRD_PARTY = {"click": {"cli"}, "rich": {"cli"}, "ruamel": {"spec"}}
+THIRD_PARTY = {
+    "anyio": {"harness", "testing"},
+    "click": {"cli"},
+    "rich": {"cli"},
+    "ruamel": {"spec"},
+}
 
 MAY_NOT_IMPORT = {
-    "tools": {"cli", "spec"},
+    "record": {"cli", "harness", "spec", "testing"},
+    "harness": {"cli", "spec", "testing"},
+    "tools": {"cli", "harness", "record", "spec", "testing"},
     "spec": {"cli", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
     "_compiled": {"cli", "conditions"},
@@ -44,6 +52,7 @@ MAY_NOT_IMPORT = {
     "_wire": {"cli", "tools", "conditions", "_compiled", "spec"},
 }
 
+HOMES: dict[str, tuple[str, ...]] = vars(interlock)["_HOMES"]
 IDS = [name_of(path) for path in FILES]
 
 
@@ -72,7 +81,8 @@ class TestLoading:
         assert set() == HEAVY & newly_loaded("import interlock")
 
     def test_the_public_names_load_nothing_third_party(self) -> None:
-        loaded = newly_loaded("from interlock import *")
+        lower = [name for home, names in HOMES.items() if "harness" not in home for name in names]
+        loaded = newly_loaded(f"from interlock import {', '.join(lower)}")
         assert set() == loaded & {"asyncio", "click", "rich", "ruamel", "importlib.metadata"}
         outside = {module.split(".")[0] for module in loaded} - set(sys.stdlib_module_names)
         assert {"interlock"} >= outside
@@ -97,8 +107,7 @@ class TestPublicNames:
             vars(interlock)["__getattr__"]("brnch")
 
     def test_the_lazy_table_has_each_once(self) -> None:
-        homes: dict[str, tuple[str, ...]] = vars(interlock)["_HOMES"]
-        names = [name for home in homes.values() for name in home]
+        names = [name for home in HOMES.values() for name in home]
         assert interlock.__all__ == sorted(names)
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
@@ -142,6 +151,8 @@ class TestEffects:
     CLOCKS = ("time.", "datetime.now", "datetime.utcnow", "date.today", "uuid.", "secrets.")
     CHANCE = ("random", "secrets", "uuid", "time")
     CLOCK = PACKAGE / "tools" / "_clock.py"
+    TIMED = (CLOCK, PACKAGE / "harness" / "_clock.py")
+    SEEDED = PACKAGE / "harness" / "ctx.py"
     LINES = PACKAGE / "_lines.py"
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
@@ -161,10 +172,13 @@ class TestEffects:
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
     def test_no_clock_chance_or_environment(self, path: Path) -> None:
-        if room(name_of(path)) == "cli" or path == self.CLOCK:
+        if room(name_of(path)) == "cli" or path in self.TIMED or path == self.SEEDED:
             return
         read = {n for n in uses(path) if n.startswith(("os.environ", "os.getenv", *self.CLOCKS))}
         ticked = {n for n in uses(path) if n.endswith((".now", ".utcnow", ".today"))}
+        if room(name_of(path)) == "harness":
+            # The clock that the run was given.
+            ticked = {n for n in ticked if not f".{n}".endswith(".clock.now")}
         assert set() == read | ticked | (set(self.CHANCE) & set(imported(path)))
 
     def test_only_the_model_facing_form_asks_the_clock(self) -> None:

@@ -1,0 +1,105 @@
+"""What the harness costs around a callable that does nothing: a step, a workflow, a tree.
+
+Prints Markdown. The clock is the CPU time of the process; the middle one of several rounds counts.
+Threads cost what the system takes for a hand-over, which is told apart.
+"""
+
+from __future__ import annotations
+
+import gc
+import platform
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+
+from interlock.harness import Cascade, Chain, Reply, Run, Stage, Tier, Usage, inline_sync
+
+ROUNDS, STEPS = 11, 1_000
+VALUES = {"question": "what is it", "n": 5, "items": [1, 2, 3]}
+ANSWER = Reply("text", usage=Usage(10, 5, requests=1))
+
+
+async def model(_value: object) -> Reply:
+    """Answer as a model would, at once."""
+    return ANSWER
+
+
+def function(_value: object) -> str:
+    """Answer as a function would."""
+    return "text"
+
+
+def accepted(_reply: Reply) -> bool:
+    return True
+
+
+CASES: dict[str, tuple[Callable[[], Any], int]] = {
+    "async callable, a chain of 100": (
+        lambda: Chain([(f"s{at}", model) for at in range(100)]),
+        100,
+    ),
+    "the same with a gate behind each": (
+        lambda: Chain([Stage(f"s{at}", model, accepted) for at in range(100)]),
+        200,
+    ),
+    "cascade of one tier, run and judged": (
+        lambda: Cascade([Tier("a", model)], accept=accepted),
+        2,
+    ),
+    "chain in a chain in a chain": (
+        lambda: Chain([("a", Chain([("b", Chain([("c", model)]))]))]),
+        3,
+    ),
+    "sync callable, inline": (lambda: Chain([(f"s{at}", function) for at in range(100)]), 100),
+}
+THREADED = "sync callable, in a worker thread"
+
+
+async def once(workflow: Any, steps: int) -> float:
+    """Return the microseconds of a step."""
+    times = max(1, STEPS // steps)
+    gc.collect()
+    start = time.process_time()
+    for _ in range(times):
+        await workflow.run(VALUES, run=Run("r"))
+    return (time.process_time() - start) / (times * steps) * 1e6
+
+
+async def measured(workflow: Any, steps: int) -> float:
+    """Return the median over the rounds."""
+    await once(workflow, steps)
+    return statistics.median([await once(workflow, steps) for _ in range(ROUNDS)])
+
+
+def figures(backend: str) -> dict[str, float]:
+    """Measure every case on a backend."""
+
+    async def work() -> dict[str, float]:
+        found = {THREADED: await measured(CASES["sync callable, inline"][0](), 100)}
+        with inline_sync():
+            for name, (make, steps) in CASES.items():
+                found[name] = await measured(make(), steps)
+        return found
+
+    run: Callable[..., Any] = anyio.run
+    task: Callable[[], Awaitable[dict[str, float]]] = work
+    found: dict[str, float] = run(task, backend=backend)
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}")
+    print()
+    print("| µs of CPU a step, median | asyncio | trio |")
+    print("|---|---|---|")
+    asyncio_figures, trio_figures = figures("asyncio"), figures("trio")
+    for name in (*CASES, THREADED):
+        print(f"| {name} | {asyncio_figures[name]:.0f} | {trio_figures[name]:.0f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Callables of the user: sync or async, of `(x)` or `(x, ctx)`; which, is read once."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from anyio import to_thread
+
+from interlock.harness._config import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator
+
+    from interlock.errors import Problem
+    from interlock.harness.run import Run
+
+__all__ = ["Call", "call_of", "inline_sync", "is_async_callable", "label_of"]
+
+_inline: ContextVar[bool] = ContextVar("interlock_inline_sync", default=False)
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class Call(NamedTuple):
+    """A callable, and how it is called."""
+
+    function: Callable[..., Any]
+    takes_ctx: bool
+    is_async: bool
+
+    async def work(self, value: object, ctx: object, run: Run) -> object:
+        """Call for work: a sync function in a worker thread, unless `inline_sync` is in force."""
+        function = self.function
+        if self.is_async:
+            return await (function(value, ctx) if self.takes_ctx else function(value))
+        if _inline.get():
+            return await self.judge(value, ctx)
+        args = (value, ctx) if self.takes_ctx else (value,)
+        # A thread cannot be stopped: when the step is cancelled it is left to end by itself.
+        (answer,) = await to_thread.run_sync(
+            _boxed, function, args, abandon_on_cancel=True, limiter=run.threads()
+        )
+        return await _awaited(answer)
+
+    async def judge(self, value: object, ctx: object) -> object:
+        """Call for judgement: inline, whatever it is."""
+        function = self.function
+        return await _awaited(function(value, ctx) if self.takes_ctx else function(value))
+
+
+def _boxed(function: Callable[..., Any], args: tuple[object, ...]) -> tuple[object]:
+    # What is to be awaited is handed over in a box: one backend refuses it bare.
+    return (function(*args),)
+
+
+async def _awaited(answer: object) -> object:
+    # `lambda x: client.create(x)` is a sync function that gives something to wait for.
+    return await cast("Awaitable[object]", answer) if inspect.isawaitable(answer) else answer
+
+
+@contextmanager
+def inline_sync() -> Generator[None]:
+    """Run all sync code inline, for hosts without threads."""
+    token = _inline.set(True)
+    try:
+        yield
+    finally:
+        _inline.reset(token)
+
+
+def call_of(function: object, field: str, problems: list[Problem]) -> Call:
+    """Read how a callable is called; what fits neither form is added to the problems."""
+    if isinstance(function, Call):
+        return function
+    if not callable(function):
+        problems.append(wrong(function, field, "must be a callable of `(x)` or `(x, ctx)`"))
+        return Call(_nothing, takes_ctx=False, is_async=False)
+    is_async = is_async_callable(function)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        # A builtin without a signature, such as `str`.
+        return Call(function, takes_ctx=False, is_async=is_async)
+    takes_ctx = _takes_ctx(list(signature.parameters.values()))
+    if takes_ctx is None:
+        message = f"must take `(x)` or `(x, ctx)`; it takes {signature}"
+        problems.append(wrong(function, field, message))
+    return Call(function, takes_ctx=bool(takes_ctx), is_async=is_async)
+
+
+def is_async_callable(function: object) -> bool:
+    """Say whether calling it gives something to wait for, also where it is an object."""
+    method = getattr(function, "__call__", None)  # noqa: B004 (asked of an object that is called)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method)
+
+
+def _takes_ctx(parameters: list[inspect.Parameter]) -> bool | None:
+    """Say whether a context is passed; None when neither form fits."""
+    positional = [one for one in parameters if one.kind in _POSITIONAL]
+    required = sum(one.default is one.empty for one in positional)
+    is_open = any(one.kind is one.VAR_POSITIONAL for one in parameters)
+    keyword = any(one.kind is one.KEYWORD_ONLY and one.default is one.empty for one in parameters)
+    if keyword or required > 2 or (not positional and not is_open):  # noqa: PLR2004 (x and ctx)
+        return None
+    second = positional[1] if len(positional) > 1 else None
+    return second is not None and (second.default is second.empty or second.name == "ctx")
+
+
+def _nothing(_value: object) -> None:
+    """Stand for a callable that is none."""
+
+
+def label_of(function: object) -> str:
+    """Name a callable for a digest: by module and name; one of the compiled by its content."""
+    fingerprint = getattr(function, "fingerprint", None) or getattr(function, "digest", None)
+    if isinstance(fingerprint, str):
+        return fingerprint
+    if isinstance(function, Call):
+        return label_of(function.function)
+    module = getattr(function, "__module__", "")
+    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -1,0 +1,163 @@
+"""A step as it is asked for, in progress, and as a workflow gets it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from interlock import _core
+from interlock.errors import ConfigError
+from interlock.record.reply import plain_data
+from interlock.record.usage import NOTHING, Usage
+
+if TYPE_CHECKING:
+    from interlock.harness._callables import Call
+    from interlock.harness._recorder import Recorder
+    from interlock.harness._walk import Walk
+    from interlock.harness.limits import Account
+    from interlock.record.rollout import Kind, Step
+    from interlock.record.values import Effect, Reply, Verdict
+
+__all__ = [  # noqa: RUF022 (by code point, as every other list of names)
+    "Frame",
+    "NOTHING",
+    "Outcome",
+    "Plan",
+    "Reader",
+    "Reading",
+    "Reserve",
+    "current_frame",
+    "input_digest",
+    "unique",
+]
+
+current_frame: ContextVar[Frame | None] = ContextVar("interlock_step", default=None)
+"""The step in progress, which a workflow inside it joins."""
+
+Reserve = int | Callable[[Any], int] | None
+"""Tokens that a step takes beforehand, or a function of its input that says how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the answer of a callable means.
+
+    Attributes:
+        reply: As a reply; its usage counts.
+        decision: The full answer of what decided, as data.
+        verdict: What a judge said.
+    """
+
+    reply: Reply
+    decision: object = None
+    verdict: Verdict | None = None
+
+
+class Reader(Protocol):
+    """How the answer of a callable is read."""
+
+    def __call__(self, value: object, *, step: str) -> Reply | Reading:
+        """Say what it means, or raise a UsageError that names the step."""
+        ...
+
+
+@dataclass(slots=True)
+class Plan:
+    """A step as it is asked for; see `Walk.step`."""
+
+    name: str
+    kind: Kind
+    call: Call
+    value: object
+    path: str
+    digest: str | None
+    is_judgement: bool
+    reserve: int
+    timeout: float | None
+    cost_ms: int | None
+    effect: Effect | None
+    may_repeat: bool
+    call_id: str | None
+    read: Reader
+    outer: Frame | None
+    holds: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Frame:
+    """A step in progress, and what was found in it."""
+
+    walk: Walk
+    plan: Plan
+    names: dict[str, int] = field(default_factory=dict[str, int])
+    nested: list[Recorder] = field(default_factory=list["Recorder"])
+    counted: list[object] = field(default_factory=list[object])
+    inside: Usage = NOTHING
+    readings: list[int] = field(default_factory=list[int])
+    made_key: str | None = None
+
+    def key(self) -> str:
+        """Return the idempotency key, made when it is first asked for."""
+        if self.made_key is None:
+            plan = self.plan
+            self.made_key = _core.digest([self.walk.run.run_id, plan.path, plan.name, plan.digest])
+        return self.made_key
+
+    def covered(self, account: Account) -> int:
+        """Return what this step and those around it hold reserved in an account."""
+        own = self.plan.reserve if account in self.walk.accounts else 0
+        return own + (self.plan.outer.covered(account) if self.plan.outer is not None else 0)
+
+    def has_counted(self, value: object) -> bool:
+        """Say whether an answer came from a step or run inside this one, and was counted there."""
+        return any(value is one for one in self.counted)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a step.
+
+    Attributes:
+        step: As it is recorded; the last attempt.
+        reply: What was answered; None when nothing was.
+        value: What the callable returned, as it is.
+        usage: What it used with everything in it, over all attempts.
+        verdict: What a judge said; undetermined when it raised.
+        exception: What was raised.
+    """
+
+    step: Step
+    reply: Reply | None
+    value: object
+    usage: Usage
+    verdict: Verdict | None = None
+    exception: Exception | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an answer that did not fail."""
+        return self.reply is not None and self.reply.status != "failed"
+
+
+def unique(names: dict[str, int], path: str) -> str:
+    """Give a path of its own: the second of one name is `name.2`."""
+    count = names.get(path, 0) + 1
+    names[path] = count
+    if count == 1:
+        return path
+    numbered = f"{path}.{count}"
+    if numbered in names:
+        return unique(names, path)
+    names[numbered] = 1
+    return numbered
+
+
+def input_digest(value: object) -> str | None:
+    """Return the digest of an input; None when it has no canonical form."""
+    try:
+        # PERF: what is plain already is read in place.
+        return _core.digest(value if type(value) in (str, dict, list) else plain_data(value))
+    except ConfigError:
+        return None

@@ -1,0 +1,121 @@
+"""Ctx: what a callable may know and do beside its input."""
+
+from __future__ import annotations
+
+import random  # noqa: TID251 (the chance of a callable, and the same in every replay)
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from interlock import _core
+from interlock.harness._callables import Call, is_async_callable
+from interlock.harness.limits import Remaining, remaining
+from interlock.record.reply import as_json_reply
+from interlock.record.values import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlock.harness._frame import Frame
+    from interlock.record.rollout import Kind
+    from interlock.record.values import Effect
+
+__all__ = ["Ctx"]
+
+
+class Ctx:
+    """The step that a callable runs in.
+
+    Attributes:
+        run_id: The run.
+        path: The step's path.
+        attempt: Which attempt it is, from 1.
+    """
+
+    def __init__(self, frame: Frame, attempt: int) -> None:
+        """Take the step in progress."""
+        self._frame = frame
+        self.run_id = frame.walk.run.run_id
+        self.path = frame.plan.path
+        self.attempt = attempt
+
+    @property
+    def idempotency_key(self) -> str:
+        """A key for this step, the same for every attempt at it."""
+        return self._frame.key()
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left of every limit around the step."""
+        return remaining(self._frame.walk.accounts, self._frame.walk.run.clock)
+
+    @property
+    def deadline(self) -> int | None:
+        """The end of the run, in milliseconds from 1970; None when there is none."""
+        left = self.remaining.ms
+        return None if left == float("inf") else self._frame.walk.run.clock.now() + int(left)
+
+    def now(self) -> int:
+        """Return the instant, in milliseconds from 1970; it is recorded."""
+        instant = self._frame.walk.run.clock.now()
+        self._frame.readings.append(instant)
+        return instant
+
+    @cached_property
+    def random(self) -> random.Random:
+        """Chance that is the same whenever this attempt is run again."""
+        seed = _core.digest([self.run_id, self.path, self.attempt])
+        return random.Random(seed)  # noqa: S311 (chance for experiments, not for secrets)
+
+    async def emit(self, text: str) -> None:
+        """Tell whoever watches the run of a piece of output."""
+        await self._frame.walk.tell("delta", self.path, {"text": text})
+
+    async def step(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *args: object,
+        effect: Effect | None = None,
+        kind: Kind = "tool",
+    ) -> Any:
+        """Make a recorded step inside this one: call `function(*args)` and return its answer.
+
+        What the function raises is recorded and raised again.
+        """
+        outcome = await self._frame.walk.step(
+            name,
+            kind,
+            _direct(function, args),
+            list(args),
+            under=self._frame,
+            effect=effect,
+            read=_anything,
+        )
+        if outcome.exception is not None:
+            raise outcome.exception
+        return outcome.value
+
+
+def _direct(function: Callable[..., Any], args: tuple[object, ...]) -> Call:
+    """Make a call that ignores the input of the step, which is there for its digest."""
+    if is_async_callable(function):
+
+        async def called(_value: object) -> object:
+            return await function(*args)
+
+        return Call(called, takes_ctx=False, is_async=True)
+
+    def worked(_value: object) -> object:
+        return function(*args)
+
+    return Call(worked, takes_ctx=False, is_async=False)
+
+
+def _anything(value: object, *, step: str) -> Reply:
+    """Read what a step inside a callable gave: it is handed back as it is, whatever it is."""
+    from interlock.errors import UsageError
+
+    try:
+        return as_json_reply(value, step=step)
+    except UsageError:
+        return Reply(raw=value, meta={"type": type(value).__qualname__})

@@ -1,0 +1,332 @@
+"""Replies of providers, read by shape: no client library is imported.
+
+A response is known by the path of its class; what stands in it is read by attribute or key. The
+first thing that is there under several names counts, so that a client of another version is still
+read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from interlock import _core
+from interlock.errors import ConfigError
+from interlock.record.usage import Usage
+from interlock.record.values import ErrorInfo, Reply, ToolCall
+from interlock.tools._foreign import attribute, called, mapping, root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["provider_reply"]
+
+_STOPS: dict[str, str] = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "completed": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "tool_call": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "filter",
+    "refusal": "refusal",
+    "pause_turn": "pause",
+}
+
+
+def provider_reply(value: object) -> Reply | None:
+    """Read a response object of a known client; None when it is of none."""
+    for kind in type(value).__mro__:
+        read = _READERS.get((root(kind), kind.__name__))
+        if read is not None:
+            return read(value)
+    return None
+
+
+def _get(owner: object, *names: str) -> Any:
+    """Read an attribute or key; None where it is not there."""
+    for name in names:
+        value = mapping(owner).get(name) if owner.__class__ is dict else attribute(owner, name)
+        if value is not None:
+            return value
+    return None
+
+
+def _items(owner: object, name: str) -> Sequence[object]:
+    found = _get(owner, name)
+    return cast("Sequence[object]", found) if isinstance(found, (list, tuple)) else ()
+
+
+def _count(owner: object, *names: str) -> int:
+    found = _get(owner, *names)
+    return found if type(found) is int and found > 0 else 0
+
+
+def _text(value: object) -> str | None:
+    return str(value) if isinstance(value, str) else None
+
+
+def _call(ident: object, name: object, args: object) -> ToolCall:
+    """Read a call; its arguments as JSON text or as a mapping."""
+    error: str | None = None
+    read: object = args
+    if isinstance(args, (str, bytes)):
+        try:
+            read = _core.Json(args).to_python() if args.strip() else {}
+        except ConfigError as fault:
+            error = f"the arguments are no JSON: {fault.problems[0].message}"
+    if error is None and not isinstance(read, dict):
+        error = "the arguments are no JSON object"
+    kept = cast("dict[str, object]", read) if error is None else {}
+    return ToolCall(_text(ident) or "", _text(name) or "", kept, error)
+
+
+def _reply(  # noqa: PLR0913 (one for each part of a reply, all by name)
+    value: object,
+    *,
+    provider: str,
+    output: str,
+    calls: list[ToolCall],
+    usage: Usage | None,
+    stop: object,
+    data: object = None,
+    refusal: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> Reply:
+    why = _STOPS.get(str(stop)) if stop is not None else None
+    if refusal is not None:
+        why = "refusal"
+    if why is None and calls:
+        why = "tool_calls"
+    status, error = "completed", None
+    if why in {"refusal", "filter"}:
+        status = "failed"
+        said = refusal or output or f"the provider stopped the answer: {stop}"
+        error = ErrorInfo(why, said, "permission", "escalate", source="provider")
+    elif why == "length":
+        status = "incomplete"
+        calls = _cut(calls)
+    meta: dict[str, object] = {"notes": list(notes)} if notes else {}
+    if usage is None:
+        meta["usage_missing"] = True
+    return Reply(
+        output=output,
+        data=data,
+        calls=tuple(calls),
+        usage=usage or Usage(requests=1),
+        status=cast("Any", status),
+        stop=cast("Any", why),
+        model=_text(_get(value, "model", "model_name")),
+        provider=provider,
+        id=_text(_get(value, "id", "provider_response_id")),
+        error=error,
+        raw=value,
+        meta=meta,
+    )
+
+
+def _cut(calls: list[ToolCall]) -> list[ToolCall]:
+    """Mark the last call of an answer that was cut off: its arguments may be a beginning only."""
+    if not calls or calls[-1].args_error:
+        return calls
+    last = calls[-1]
+    message = "the answer was cut off by its length limit, maybe within these arguments"
+    return [*calls[:-1], ToolCall(last.id, last.name, {}, message)]
+
+
+def _openai_usage(value: object) -> Usage | None:
+    found = _get(value, "usage")
+    if found is None:
+        return None
+    read = _get(found, "prompt_tokens_details", "input_tokens_details")
+    wrote = _get(found, "completion_tokens_details", "output_tokens_details")
+    return Usage(
+        input=_count(found, "prompt_tokens", "input_tokens"),
+        output=_count(found, "completion_tokens", "output_tokens"),
+        cached=_count(read, "cached_tokens"),
+        cache_write=_count(read, "cache_write_tokens"),
+        reasoning=_count(wrote, "reasoning_tokens"),
+        requests=1,
+    )
+
+
+def _openai_chat(value: object) -> Reply:
+    choices = _items(value, "choices")
+    first = choices[0] if choices else None
+    message = _get(first, "message")
+    calls: list[ToolCall] = []
+    for call in _items(message, "tool_calls"):
+        function = _get(call, "function", "custom")
+        calls.append(
+            _call(_get(call, "id"), _get(function, "name"), _get(function, "arguments", "input"))
+        )
+    notes = (f"{len(choices)} choices; the first is taken",) if len(choices) > 1 else ()
+    return _reply(
+        value,
+        provider="openai",
+        output=_text(_get(message, "content")) or "",
+        data=_get(message, "parsed"),
+        calls=calls,
+        usage=_openai_usage(value),
+        stop=_get(first, "finish_reason"),
+        refusal=_text(_get(message, "refusal")),
+        notes=notes,
+    )
+
+
+def _openai_responses(value: object) -> Reply:
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    refusal: str | None = None
+    data: object = _get(value, "output_parsed")
+    for item in _items(value, "output"):
+        if _get(item, "type") in ("function_call", "custom_tool_call"):
+            ident = _get(item, "call_id", "id")
+            calls.append(_call(ident, _get(item, "name"), _get(item, "arguments", "input")))
+        for part in _items(item, "content") if _get(item, "type") == "message" else ():
+            texts += [_text(_get(part, "text")) or ""]
+            refusal = refusal or _text(_get(part, "refusal"))
+            data = data if data is not None else _get(part, "parsed")
+    status = _get(value, "status")
+    stop = _get(_get(value, "incomplete_details"), "reason") or status
+    reply = _reply(
+        value,
+        provider="openai",
+        output="".join(texts),
+        data=data,
+        calls=calls,
+        usage=_openai_usage(value),
+        stop=None if calls and stop == "completed" else stop,
+        refusal=refusal,
+    )
+    return _ended(reply, status, _get(value, "error"))
+
+
+def _ended(reply: Reply, status: object, error: object) -> Reply:
+    """Take over a status of the responses API that says the answer is none."""
+    from dataclasses import replace
+
+    if status not in ("failed", "cancelled") and error is None:
+        return replace(reply, status="incomplete") if status == "incomplete" else reply
+    said = _text(_get(error, "message")) or f"the response is {status}"
+    code = _text(_get(error, "code"))
+    from interlock.tools.error_classify import ErrorClassify
+
+    verdict = ErrorClassify().classify(code=code, message=said, provider="openai")
+    info = ErrorInfo.judged(code or str(status), said, verdict)
+    return replace(reply, status="failed", error=info)
+
+
+def _anthropic(value: object) -> Reply:
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    for block in _items(value, "content"):
+        if _get(block, "type") == "text":
+            texts.append(_text(_get(block, "text")) or "")
+        elif _get(block, "type") == "tool_use":
+            calls.append(_call(_get(block, "id"), _get(block, "name"), _get(block, "input")))
+    found, usage = _get(value, "usage"), None
+    if found is not None:
+        read = _count(found, "cache_read_input_tokens")
+        wrote = _count(found, "cache_creation_input_tokens")
+        usage = Usage(
+            input=_count(found, "input_tokens") + read + wrote,
+            output=_count(found, "output_tokens"),
+            cached=read,
+            cache_write=wrote,
+            requests=1,
+        )
+    return _reply(
+        value,
+        provider="anthropic",
+        output="".join(texts),
+        calls=calls,
+        usage=usage,
+        stop=_get(value, "stop_reason"),
+    )
+
+
+def _pydantic_ai(value: object) -> Reply:
+    """Read a `ModelResponse` of pydantic-ai: parts of text and calls."""
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    for part in _items(value, "parts"):
+        if _get(part, "part_kind") == "text":
+            texts.append(_text(_get(part, "content")) or "")
+        elif _get(part, "part_kind") == "tool-call":
+            args = _get(part, "args")
+            ident = _get(part, "tool_call_id")
+            calls.append(_call(ident, _get(part, "tool_name"), {} if args is None else args))
+    found, usage = _get(value, "usage"), None
+    if callable(found):
+        found = called(value, "usage")
+    if found is not None:
+        usage = Usage(
+            input=_count(found, "input_tokens", "request_tokens"),
+            output=_count(found, "output_tokens", "response_tokens"),
+            cached=_count(found, "cache_read_tokens"),
+            cache_write=_count(found, "cache_write_tokens"),
+            reasoning=_count(mapping(_get(found, "details")), "reasoning_tokens"),
+            requests=1,
+        )
+    return _reply(
+        value,
+        provider=_text(_get(value, "provider_name")) or "pydantic-ai",
+        output="".join(texts),
+        calls=calls,
+        usage=usage,
+        stop=_get(value, "finish_reason"),
+    )
+
+
+def _langchain(value: object) -> Reply:
+    """Read an `AIMessage` of LangChain."""
+    content = _get(value, "content")
+    parts = [content] if isinstance(content, str) else _items(value, "content")
+    texts = [part if isinstance(part, str) else _text(_get(part, "text")) or "" for part in parts]
+    calls = [
+        _call(_get(call, "id"), _get(call, "name"), _get(call, "args"))
+        for call in _items(value, "tool_calls")
+    ]
+    for call in _items(value, "invalid_tool_calls"):
+        said = _text(_get(call, "error")) or "the arguments could not be read"
+        name = _text(_get(call, "name")) or ""
+        calls.append(ToolCall(_text(_get(call, "id")) or "", name, {}, said))
+    found, usage = _get(value, "usage_metadata"), None
+    if found is not None:
+        read, wrote = _get(found, "input_token_details"), _get(found, "output_token_details")
+        usage = Usage(
+            input=_count(found, "input_tokens"),
+            output=_count(found, "output_tokens"),
+            cached=_count(read, "cache_read"),
+            cache_write=_count(read, "cache_creation"),
+            reasoning=_count(wrote, "reasoning"),
+            requests=1,
+        )
+    told = _get(value, "response_metadata")
+    reply = _reply(
+        value,
+        provider=_text(_get(told, "model_provider")) or "langchain",
+        output="".join(texts),
+        calls=calls,
+        usage=usage,
+        stop=_get(told, "finish_reason", "stop_reason"),
+    )
+    from dataclasses import replace
+
+    return replace(reply, model=_text(_get(told, "model_name", "model")))
+
+
+_READERS: dict[tuple[str, str], Callable[[object], Reply]] = {
+    ("openai", "ChatCompletion"): _openai_chat,
+    ("openai", "Response"): _openai_responses,
+    ("anthropic", "Message"): _anthropic,
+    ("pydantic_ai", "ModelResponse"): _pydantic_ai,
+    ("langchain_core", "AIMessage"): _langchain,
+}
+"""By the package and the name of the class, or of one that it derives from."""

@@ -1,0 +1,105 @@
+"""as_reply: what a callable returned, as a Reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from typing import Any, cast
+
+from interlock import _core
+from interlock.errors import ConfigError, UsageError
+from interlock.record._data import Record
+from interlock.record._providers import provider_reply
+from interlock.record.result import Result
+from interlock.record.values import Reply
+
+__all__ = ["as_json_reply", "as_reply", "plain_data"]
+
+_STATUS = {"completed": "completed", "incomplete": "incomplete", "paused": "incomplete"}
+
+
+def as_reply(value: object, *, step: str = "the callable") -> Reply:
+    """Turn what a callable returned into a Reply.
+
+    Taken are a Reply, text, None (empty text), a mapping, dataclass or pydantic model (as `data`,
+    with its JSON as `output`), the result of a workflow, and the responses of OpenAI, Anthropic,
+    pydantic-ai and LangChain, which are known by the paths of their classes.
+
+    Args:
+        value: What was returned.
+        step: Who returned it, for the error.
+
+    Raises:
+        UsageError: For anything else, naming the step and the type.
+    """
+    if isinstance(value, Reply):
+        return value
+    if isinstance(value, str):
+        return Reply(value, raw=value)
+    if value is None:
+        return Reply()
+    return _result_reply(value) or provider_reply(value) or _data_reply(value, step)
+
+
+def as_json_reply(value: object, *, step: str = "the callable") -> Reply:
+    """Turn what work returned into a Reply: as `as_reply`, and any JSON value as `data`.
+
+    Raises:
+        UsageError: For what is no JSON value.
+    """
+    if value.__class__ in (bool, int, float, list, tuple):
+        return Reply(_written(value, step), data=value, raw=value)
+    return as_reply(value, step=step)
+
+
+def plain_data(value: object) -> Any:
+    """Copy data to plain JSON data; a pydantic model writes itself.
+
+    Raises:
+        ConfigError: Where JSON cannot hold it.
+    """
+    if _is_model(value):
+        return cast("Any", value).model_dump(mode="json")
+    if isinstance(value, Record):
+        return value.to_dict()
+    return _core.plain(value)
+
+
+def _result_reply(value: object) -> Reply | None:
+    if not isinstance(value, Result):
+        return None
+    status = _STATUS.get(value.status, "failed")
+    return Reply(
+        value.output or "",
+        data=value.data,
+        usage=value.usage,
+        status=cast("Any", status),
+        error=value.error,
+        raw=value,
+    )
+
+
+def _data_reply(value: object, step: str) -> Reply:
+    if _is_data(value):
+        return Reply(_written(value, step), data=value, raw=value)
+    kind = type(value)
+    raise UsageError(
+        f"{step} returned a {kind.__module__}.{kind.__qualname__}; return text, a mapping, a "
+        "dataclass, a Reply, a workflow's result or a provider's response"
+    )
+
+
+def _written(value: object, step: str) -> str:
+    try:
+        return _core.to_json(plain_data(value))
+    except ConfigError as error:
+        raise UsageError(f"{step} returned data that JSON cannot hold: {error}") from None
+
+
+def _is_data(value: object) -> bool:
+    is_object = is_dataclass(value) and not isinstance(value, type)
+    return isinstance(value, Mapping) or is_object or _is_model(value)
+
+
+def _is_model(value: object) -> bool:
+    return not isinstance(value, type) and hasattr(value, "model_dump")

@@ -1,0 +1,1 @@
+"""Workflows: their promises by id, its values, its limits, its faults."""

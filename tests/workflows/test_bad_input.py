@@ -1,0 +1,180 @@
+"""What is refused, each with the field that is wrong, all of it at once."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import pytest
+
+from interlock import (
+    Cascade,
+    Chain,
+    ConfigError,
+    Gate,
+    Limits,
+    Retry,
+    Run,
+    Stage,
+    Tier,
+    UsageError,
+    cascade,
+    chain,
+)
+from interlock.testing import scripted
+
+from .conftest import Go
+
+
+def yes(_reply: object) -> bool:
+    return True
+
+
+def text(_value: object) -> str:
+    return "a"
+
+
+CASES: list[tuple[Any, list[str]]] = [
+    *(
+        (lambda name=name, value=value: Limits(**{name: value}), [f"limits.{name}"])
+        for name, values in {
+            "max_tokens": (-1, True, 1.5, math.inf, "9"),
+            "max_cost": (-1, 0.5, math.nan),
+            "max_steps": (-1, False),
+            "timeout": (-1, 0, math.inf, math.nan, True, "1"),
+            "step_timeout": (0, math.inf),
+            "weigh": (3,),
+        }.items()
+        for value in values
+    ),
+    (lambda: Limits(max_tokens=-1, timeout=0), ["limits.max_tokens", "limits.timeout"]),
+    (lambda: Limits(max_token=1), ["max_token"]),  # type: ignore[call-arg]
+    (lambda: Retry(max_attempts=0), ["retry.max_attempts"]),
+    (lambda: Retry(max_wait=math.inf), ["retry.max_wait"]),
+    (lambda: Retry(classify=1), ["retry.classify"]),  # type: ignore[arg-type]
+    (lambda: Retry(max_attempt=1), ["max_attempt"]),  # type: ignore[call-arg]
+    (lambda: Run(concurrency=0), ["concurrency"]),
+    (lambda: Run(concurrency=None), ["concurrency"]),  # type: ignore[arg-type]
+    (lambda: Run(""), ["run_id"]),
+    (lambda: Run(limits=9), ["limits"]),  # type: ignore[arg-type]
+    (lambda: Run(retry=3), ["retry"]),  # type: ignore[arg-type]
+    (lambda: Run(limiters={"a": 0, "b": True}), ["limiters.a", "limiters.b"]),
+    (lambda: Run(limiters=[1]), ["limiters"]),  # type: ignore[arg-type]
+    (lambda: Run(content="some"), ["content"]),  # type: ignore[arg-type]
+    (lambda: Run(tags={"a": object()}), ["tags.a"]),
+    (lambda: Run(limit=Limits()), ["limit"]),  # type: ignore[call-arg]
+    (lambda: Cascade([], accept=yes), ["tiers"]),
+    (lambda: Cascade("ab", accept=yes), ["tiers"]),  # type: ignore[arg-type]
+    (lambda: Cascade([("a", text), ("a", text)], accept=yes), ["tiers[1].name"]),
+    (lambda: Cascade([("a/b", text)], accept=yes), ["tiers[0].name"]),
+    (lambda: Cascade([("a\n", text)], accept=yes), ["tiers[0].name"]),
+    (lambda: Cascade([("", text)], accept=yes), ["tiers[0].name"]),
+    (lambda: Cascade([("a", text), ("accept_a", text)], accept=yes), ["tiers[1].name"]),
+    (lambda: Cascade([("a", text)], accept=yes, name="x/y"), ["name"]),
+    (lambda: Cascade([("a", text)], accept=yes, max_tokens=-1), ["max_tokens"]),
+    (lambda: Cascade([("a", text)], accept=yes, on_error=1), ["on_error"]),  # type: ignore[arg-type]
+    (lambda: Cascade([("a", text)], accept=lambda: True), ["accept"]),
+    (lambda: Cascade([Tier("a", text, timeout=0)], accept=yes), ["tiers[0].timeout"]),
+    (lambda: Cascade([Tier("a", text, reserve=-1)], accept=yes), ["tiers[0].reserve"]),
+    (lambda: Cascade([Tier("a", text, cost_ms=0)], accept=yes), ["tiers[0].cost_ms"]),
+    (lambda: Cascade([3, ("a", 4)], accept=5, max_tokens=-1), [  # type: ignore[list-item]
+        "tiers[0]", "max_tokens", "tiers[0].run", "accept"]),
+    (lambda: Tier("a", text, timout=1), ["timout"]),  # type: ignore[call-arg]
+    (lambda: Gate(1, passes=[]), ["passes"]),  # type: ignore[call-arg, arg-type]
+    (lambda: Chain([]), ["steps"]),
+    (lambda: Chain([("a", text), ("a", text)]), ["steps[1].name"]),
+    (lambda: Chain([Stage("a", text, gate=3)]), ["steps[0].gate"]),
+    (lambda: Chain([Stage("a", text, retry=3)]), ["steps[0].retry"]),  # type: ignore[arg-type]
+    (lambda: Chain([("a", lambda: 1)]), ["steps[0].run"]),
+    (lambda: Chain([("a", lambda _a, _b, _c: 1)]), ["steps[0].run"]),
+    (lambda: Chain([("a", lambda _a, *, b: b)]), ["steps[0].run"]),
+    (lambda: Stage("a", text, reserved=1), ["reserved"]),  # type: ignore[call-arg]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "fields"), CASES)
+def test_refused_with_every_field(make: Any, fields: list[str]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        make()
+
+    assert [problem.field for problem in refused.value.problems] == fields
+
+
+@pytest.mark.parametrize(
+    ("make", "near"),
+    [
+        (lambda: Cascade([("a", text)], acept=yes), "accept"),  # type: ignore[call-arg]
+        (lambda: Chain([("a", text)], nam="x"), "name"),  # type: ignore[call-arg]
+        (lambda: Limits(max_token=1), "max_tokens"),  # type: ignore[call-arg]
+    ],
+)
+def test_an_unknown_keyword_offers_the_nearest(make: Any, near: str) -> None:
+    with pytest.raises(ConfigError, match=f'did you mean "{near}"'):
+        make()
+
+
+@pytest.mark.parametrize("function", [cascade, chain])
+def test_a_function_does_too_and_calls_nothing(go: Go, function: Any) -> None:
+    model = scripted()
+    with pytest.raises(ConfigError, match='did you mean "run"'):
+        go(function, 1, [("a", model)], ran=Run())
+    options = {"accept": yes} if function is cascade else {}
+    with pytest.raises(ConfigError, match="run: 3: must be Run"):
+        go(function, 1, [("a", model)], run=3, **options)
+
+    assert model.calls == []
+
+
+def test_a_limit_that_limits_nothing_may_be_none_or_large() -> None:
+    assert Limits(max_tokens=0, max_cost=None, timeout=0.001).max_tokens == 0
+    assert Limits() == Limits(max_tokens=None)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda value: value,
+        lambda value, more=3: (value, more)[0],
+        lambda *values: values[0],
+        str,
+    ],
+)
+def test_what_takes_one_argument_fits(go: Go, function: Any) -> None:
+    assert go(chain, "a", [("a", function)]).output == "a"
+
+
+def test_an_objects_attributes_cannot_be_set() -> None:
+    made = Chain([("a", text)])
+    for name in ("name", "steps", "other"):
+        with pytest.raises(AttributeError, match="frozen"):
+            setattr(made, name, None)
+        with pytest.raises(AttributeError, match="frozen"):
+            delattr(made, name)
+
+
+@pytest.mark.parametrize("made", [Chain([("a", str)]), Cascade([Tier("a", str)], accept=bool)])
+def test_a_workflow_can_be_pickled(made: Any) -> None:
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301
+
+    assert (again.digest, again.sync("x").output) == (made.digest, "x")
+
+
+def test_no_record_before_a_run() -> None:
+    with pytest.raises(UsageError, match="nothing was run"):
+        _ = Run().rollout
+
+
+def test_digests_tell_setups_apart() -> None:
+    made: list[Any] = [
+        Chain([("a", text)]),
+        Chain([("b", text)]),
+        Chain([("a", yes)]),
+        Chain([Stage("a", text, yes)]),
+        Chain([Stage("a", text, timeout=1)]),
+        Chain([("a", text)], max_tokens=5),
+        Cascade([("a", text)], accept=yes),
+    ]
+
+    assert len({one.digest for one in made}) == len(made)
+    assert Chain([("a", text)]).digest == made[0].digest

@@ -1,0 +1,396 @@
+"""What callables return, as replies: values of one's own, and the responses of providers.
+
+The responses are built by the client libraries, in the shapes that the providers publish, so that
+a release that changes them is noticed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from anthropic.types import Message
+from openai.types.chat import ChatCompletion, ParsedChatCompletion
+from openai.types.responses import Response
+from pydantic import BaseModel
+
+from interlock import Chain, Reply, ToolCall, Usage, UsageError, as_reply
+from interlock.harness import ErrorInfo
+from interlock.testing import run_checked, scripted
+
+CHAT: dict[str, Any] = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1700000000,
+    "model": "gpt-5",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "stop",
+            "logprobs": None,
+            "message": {"role": "assistant", "content": "Hello.", "refusal": None},
+        }
+    ],
+    "usage": {
+        "prompt_tokens": 100,
+        "completion_tokens": 20,
+        "total_tokens": 120,
+        "prompt_tokens_details": {"cached_tokens": 64, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 12, "audio_tokens": 0},
+    },
+}
+
+RESPONSE: dict[str, Any] = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1700000000,
+    "model": "gpt-5",
+    "status": "completed",
+    "error": None,
+    "incomplete_details": None,
+    "instructions": None,
+    "metadata": {},
+    "output": [
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": [
+                {"type": "output_text", "text": "Hello, ", "annotations": []},
+                {"type": "output_text", "text": "you.", "annotations": []},
+            ],
+        }
+    ],
+    "parallel_tool_calls": True,
+    "temperature": 1.0,
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": 1.0,
+    "usage": {
+        "input_tokens": 100,
+        "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 0},
+        "output_tokens": 20,
+        "output_tokens_details": {"reasoning_tokens": 12},
+        "total_tokens": 120,
+    },
+}
+
+MESSAGE: dict[str, Any] = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet",
+    "content": [{"type": "text", "text": "Hello."}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "usage": {
+        "input_tokens": 20,
+        "cache_creation_input_tokens": 16,
+        "cache_read_input_tokens": 64,
+        "output_tokens": 20,
+    },
+}
+
+
+def chat(**message: Any) -> Reply:
+    choice = {**CHAT["choices"][0], "finish_reason": message.pop("finish_reason", "stop")}
+    choice["message"] = {**choice["message"], **message}
+    return as_reply(ChatCompletion.model_validate({**CHAT, "choices": [choice]}))
+
+
+def tool_call(arguments: str) -> dict[str, Any]:
+    function = {"name": "look", "arguments": arguments}
+    return {"id": "call_1", "type": "function", "function": function}
+
+
+def response(**changed: Any) -> Reply:
+    return as_reply(Response.model_validate({**RESPONSE, **changed}))
+
+
+def message(**changed: Any) -> Reply:
+    return as_reply(Message.model_validate({**MESSAGE, **changed}))
+
+
+class TestOwn:
+    @dataclass
+    class Point:
+        x: int
+
+    class Model(BaseModel):
+        x: int
+
+    @pytest.mark.parametrize(
+        ("returned", "output", "data"),
+        [
+            ("text", "text", None),
+            ("", "", None),
+            (None, "", None),
+            ({"x": 1}, '{"x":1}', {"x": 1}),
+            (Point(1), '{"x":1}', Point(1)),
+            (Model(x=1), '{"x":1}', Model(x=1)),
+            (Reply("as it is", data=[1]), "as it is", [1]),
+        ],
+    )
+    def test_taken(self, returned: object, output: str, data: object) -> None:
+        reply = as_reply(returned)
+
+        assert (reply.output, reply.data, reply.usage) == (output, data, Usage())
+
+    def test_a_result_of_a_workflow(self) -> None:
+        model = scripted(Reply("in", data={"a": 1}, usage=Usage(5)))
+        result = run_checked(Chain([("a", model)]).run)
+        failed = run_checked(Chain([("a", scripted(ValueError("bad")))]).run)
+
+        assert as_reply(result) == Reply("in", data={"a": 1}, usage=Usage(5))
+        assert as_reply(failed).status == "failed"
+        assert as_reply(failed).error == failed.error
+
+    @pytest.mark.parametrize("returned", [object(), 1, 1.5, True, [1], {1}, b"x", int])
+    def test_anything_else_names_step_and_type(self, returned: object) -> None:
+        with pytest.raises(UsageError, match=r"tier `a` returned .*\b(type|\w+)\b; return text"):
+            as_reply(returned, step="tier `a`")
+
+    def test_data_that_json_cannot_hold(self) -> None:
+        with pytest.raises(UsageError, match=r"JSON cannot hold: value\.when"):
+            as_reply({"when": {1}})
+
+
+class TestOpenAIChat:
+    def test_text(self) -> None:
+        reply = chat()
+
+        assert reply == Reply(
+            "Hello.",
+            usage=Usage(100, 20, cached=64, reasoning=12, requests=1),
+            stop="stop",
+            model="gpt-5",
+            provider="openai",
+            id="chatcmpl-1",
+        )
+        assert isinstance(reply.raw, ChatCompletion)
+
+    def test_calls(self) -> None:
+        reply = chat(content=None, finish_reason="tool_calls", tool_calls=[tool_call('{"q": "a"}')])
+
+        assert reply.calls == (ToolCall("call_1", "look", {"q": "a"}),)
+        assert (reply.stop, reply.output, reply.status) == ("tool_calls", "", "completed")
+
+    @pytest.mark.parametrize("arguments", ['{"q": ', "[1]", "nonsense"])
+    def test_arguments_that_cannot_be_read(self, arguments: str) -> None:
+        (call,) = chat(finish_reason="tool_calls", tool_calls=[tool_call(arguments)]).calls
+
+        assert call.args_error is not None
+        assert call.args == {}
+
+    def test_a_reply_cut_off_in_its_arguments_is_never_invoked(self) -> None:
+        reply = chat(finish_reason="length", tool_calls=[tool_call('{"q": "a"}')])
+
+        assert (reply.status, reply.stop) == ("incomplete", "length")
+        assert "cut off" in str(reply.calls[0].args_error)
+
+    def test_a_refusal(self) -> None:
+        reply = chat(content=None, refusal="I cannot help with that.")
+
+        assert (reply.status, reply.stop) == ("failed", "refusal")
+        assert reply.error == ErrorInfo(
+            "refusal", "I cannot help with that.", "permission", "escalate", source="provider"
+        )
+
+    def test_a_filter(self) -> None:
+        reply = chat(finish_reason="content_filter", content="part")
+
+        assert (reply.status, reply.stop, reply.error and reply.error.type) == (
+            "failed",
+            "filter",
+            "filter",
+        )
+
+    def test_no_usage(self) -> None:
+        reply = as_reply(ChatCompletion.model_validate({**CHAT, "usage": None}))
+
+        assert reply.usage == Usage(requests=1)
+        assert reply.meta == {"usage_missing": True}
+
+    def test_several_choices(self) -> None:
+        second = {**CHAT["choices"][0], "index": 1}
+        reply = as_reply(
+            ChatCompletion.model_validate({**CHAT, "choices": [CHAT["choices"][0], second]})
+        )
+
+        assert reply.output == "Hello."
+        assert reply.meta == {"notes": ["2 choices; the first is taken"]}
+
+    def test_parsed_data(self) -> None:
+        choice = {**CHAT["choices"][0]}
+        choice["message"] = {**choice["message"], "content": '{"x":1}', "parsed": {"x": 1}}
+        made: Any = ParsedChatCompletion[Any].model_validate({**CHAT, "choices": [choice]})
+
+        assert as_reply(made).data == {"x": 1}
+
+
+class TestOpenAIResponses:
+    def test_text(self) -> None:
+        assert response() == Reply(
+            "Hello, you.",
+            usage=Usage(100, 20, cached=64, reasoning=12, requests=1),
+            stop="stop",
+            model="gpt-5",
+            provider="openai",
+            id="resp_1",
+        )
+
+    def test_calls(self) -> None:
+        call = {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "call_1",
+            "name": "look",
+            "arguments": '{"q": "a"}',
+            "status": "completed",
+        }
+        reply = response(output=[call])
+
+        assert reply.calls == (ToolCall("call_1", "look", {"q": "a"}),)
+        assert reply.stop == "tool_calls"
+
+    def test_cut_off(self) -> None:
+        reply = response(status="incomplete", incomplete_details={"reason": "max_output_tokens"})
+
+        assert (reply.status, reply.stop) == ("incomplete", "length")
+
+    def test_filtered(self) -> None:
+        reply = response(status="incomplete", incomplete_details={"reason": "content_filter"})
+
+        assert reply.status in ("failed", "incomplete")
+        assert (reply.stop, reply.error and reply.error.type) == ("filter", "filter")
+
+    def test_failed(self) -> None:
+        error = {"code": "rate_limit_exceeded", "message": "Rate limit reached."}
+        reply = response(status="failed", error=error, output=[], usage=None)
+
+        assert (reply.status, reply.error and reply.error.cls) == ("failed", "rate_limited")
+        assert reply.error
+        assert reply.error.message == "Rate limit reached."
+
+
+class TestAnthropic:
+    def test_text_and_what_was_read_in_all(self) -> None:
+        assert message() == Reply(
+            "Hello.",
+            usage=Usage(100, 20, cached=64, cache_write=16, requests=1),
+            stop="stop",
+            model="claude-sonnet",
+            provider="anthropic",
+            id="msg_1",
+        )
+
+    def test_calls(self) -> None:
+        block = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"q": "a"}}
+        reply = message(content=[*MESSAGE["content"], block], stop_reason="tool_use")
+
+        assert reply.calls == (ToolCall("toolu_1", "look", {"q": "a"}),)
+        assert (reply.output, reply.stop) == ("Hello.", "tool_calls")
+
+    @pytest.mark.parametrize(
+        ("reason", "status", "stop"),
+        [
+            ("max_tokens", "incomplete", "length"),
+            ("refusal", "failed", "refusal"),
+            ("pause_turn", "completed", "pause"),
+            ("stop_sequence", "completed", "stop"),
+        ],
+    )
+    def test_stops(self, reason: str, status: str, stop: str) -> None:
+        reply = message(stop_reason=reason)
+
+        assert (reply.status, reply.stop) == (status, stop)
+
+
+def foreign(path: str, **attributes: Any) -> object:
+    """Make an object of a class of that path, without the library."""
+    module, _, name = path.rpartition(".")
+    return type(name, (), {"__module__": module, **attributes})()
+
+
+class TestByShape:
+    def test_pydantic_ai(self) -> None:
+        parts = [
+            foreign("pydantic_ai.messages.TextPart", part_kind="text", content="Hello."),
+            foreign(
+                "pydantic_ai.messages.ToolCallPart",
+                part_kind="tool-call",
+                tool_name="look",
+                args='{"q": "a"}',
+                tool_call_id="call_1",
+            ),
+        ]
+        usage = foreign(
+            "pydantic_ai.usage.RequestUsage",
+            input_tokens=100,
+            output_tokens=20,
+            cache_read_tokens=64,
+            cache_write_tokens=0,
+            details={"reasoning_tokens": 12},
+        )
+        reply = as_reply(
+            foreign(
+                "pydantic_ai.messages.ModelResponse",
+                parts=parts,
+                usage=usage,
+                model_name="gpt-5",
+                provider_name="openai",
+                provider_response_id="resp_1",
+                finish_reason="tool_call",
+            )
+        )
+
+        assert reply == Reply(
+            "Hello.",
+            calls=(ToolCall("call_1", "look", {"q": "a"}),),
+            usage=Usage(100, 20, cached=64, reasoning=12, requests=1),
+            stop="tool_calls",
+            model="gpt-5",
+            provider="openai",
+            id="resp_1",
+        )
+
+    def test_langchain(self) -> None:
+        reply = as_reply(
+            foreign(
+                "langchain_core.messages.ai.AIMessage",
+                content=[{"type": "text", "text": "Hello."}],
+                tool_calls=[{"id": "call_1", "name": "look", "args": {"q": "a"}}],
+                invalid_tool_calls=[
+                    {"id": "call_2", "name": "look", "args": "{", "error": "no JSON"}
+                ],
+                usage_metadata={
+                    "input_tokens": 100,
+                    "output_tokens": 20,
+                    "input_token_details": {"cache_read": 64, "cache_creation": 16},
+                    "output_token_details": {"reasoning": 12},
+                },
+                response_metadata={"finish_reason": "tool_calls", "model_name": "gpt-5"},
+                id="run-1",
+            )
+        )
+
+        assert reply == Reply(
+            "Hello.",
+            calls=(
+                ToolCall("call_1", "look", {"q": "a"}),
+                ToolCall("call_2", "look", {}, "no JSON"),
+            ),
+            usage=Usage(100, 20, 64, 16, 12, requests=1),
+            stop="tool_calls",
+            model="gpt-5",
+            provider="langchain",
+            id="run-1",
+        )
+
+    def test_a_class_that_derives_from_a_known_one(self) -> None:
+        class Mine(ChatCompletion):
+            pass
+
+        assert as_reply(Mine.model_validate(CHAT)).provider == "openai"

@@ -41,9 +41,9 @@ fn explained<N: Node>(
         }
         Why::Barred(barred) => {
             let (at, kind) = &**barred;
-            let barred = path.map(|path| path.prefix(*at)).unwrap_or_default();
-            let barred = if *at == 0 { b"value".to_vec() } else { barred };
-            format!("{place}: {} holds {kind}, which is not a JSON value", display(&barred))
+            let led = path.zip(at.checked_sub(1)).map(|(path, last)| path.prefix(last));
+            let holder = led.unwrap_or_else(|| b"value".to_vec());
+            format!("{place}: {} holds {kind}, which is not a JSON value", display(&holder))
         }
         Why::Prepared => match test {
             Test::Undetermined { reason, .. } => undecided(reason),

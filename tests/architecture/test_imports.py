@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import interlock
+from interlock._wire import WireForm
 
 from .sources import FILES, PACKAGE, calls, imported, name_of, room, uses
 
@@ -101,6 +102,14 @@ class TestPublicNames:
     def test_importable_and_listed(self, name: str) -> None:
         assert getattr(interlock, name) is not None
         assert name in dir(interlock)
+
+    @pytest.mark.parametrize("name", interlock.__all__)
+    def test_an_answer_shows_no_name_that_is_not_its_own(self, name: str) -> None:
+        kind = getattr(interlock, name)
+        if not (isinstance(kind, type) and issubclass(kind, WireForm)):
+            return
+        shown = {each for each in dir(kind) if not each.startswith("_")}
+        assert set() == shown - vars(kind).keys() - vars(WireForm).keys()
 
     def test_no_other_name(self) -> None:
         with pytest.raises(AttributeError, match="has no attribute 'brnch'"):

@@ -180,6 +180,19 @@ def test_a_path_through_what_is_no_value_fails_every_op(value: object) -> None:
         assert (op, False, False) == (op, result.ok, result.undetermined)
 
 
+@pytest.mark.parametrize("more", ["x", "x.y"])
+@pytest.mark.parametrize("holder", ["", "a", "a.b", "a.b.c"])
+def test_the_reason_names_the_place_of_what_is_no_value(holder: str, more: str) -> None:
+    record: object = object()
+    for key in filter(None, reversed(holder.split("."))):
+        record = {key: record}
+    path = f"{holder}.{more}" if holder else more
+    for op in EVERY_OP:
+        reason = _result(record, {"op": op, "path": path, "expected": "object"}).reason
+        shown = holder or "value"
+        assert f"{path}: {shown} holds object, which is not a JSON value" == reason
+
+
 def test_what_cannot_be_listed_is_not_shown_as_empty() -> None:
     hostile = Raising("iter", RuntimeError("boom"))
     assert "{}" != _result(hostile, {"op": "isEmpty"}).actual

@@ -60,11 +60,6 @@ class _Unlisted(WireForm):
     _contributions: tuple[Contribution, ...]
     """Of all rules."""
 
-    @staticmethod
-    def listed(answer: _Unlisted, marks: bytes) -> tuple[Contribution, ...]:
-        """List those of the rules that are marked."""
-        return _core.marked(answer._contributions, marks)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreResult(_Unlisted):
@@ -119,17 +114,18 @@ class _Listed:
     Rules do not change, so that the list is the same whenever it is made.
     """
 
-    __slots__ = ("_slot",)
+    __slots__ = ("_all", "_slot")
 
-    def __init__(self, slot: MemberDescriptorType) -> None:
+    def __init__(self, slot: MemberDescriptorType, rules: MemberDescriptorType) -> None:
         self._slot = slot
+        self._all = rules
 
     def __get__(self, answer: ScoreResult | None, kind: type) -> object:
         if answer is None:
             return self
         kept = self._slot.__get__(answer, kind)
         if kept.__class__ is bytes:
-            kept = _Unlisted.listed(answer, kept)
+            kept = _core.marked(self._all.__get__(answer, kind), kept)
             self._slot.__set__(answer, kept)
         return kept
 
@@ -139,7 +135,8 @@ class _Listed:
 
 # The class is made by then, with a place for each field.
 _SLOT: MemberDescriptorType = ScoreResult.__dict__["contributors"]
-type.__setattr__(ScoreResult, "contributors", _Listed(_SLOT))
+_ALL: MemberDescriptorType = _Unlisted.__dict__["_contributions"]
+type.__setattr__(ScoreResult, "contributors", _Listed(_SLOT, _ALL))
 
 ScoreDraft = draft_of(ScoreResult, contributors=_SLOT)
 """A score in the making; see `draft_of`."""

@@ -18,6 +18,10 @@ __all__ = ["Record", "encoded"]
 _Read = Callable[[object, str, list[Problem]], object]
 
 
+_KNOWN: dict[str, object] = {}
+"""The records of this package by name."""
+
+
 class Record(WireForm):
     """A frozen dataclass that can be written as data and read back equal.
 
@@ -27,12 +31,12 @@ class Record(WireForm):
     """
 
     __slots__ = ()
-    known: ClassVar[dict[str, object]] = {}
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls) -> None:
-        """Make the class known by name to the annotations of others."""
-        Record.known[cls.__name__] = cls
+        """Make a class of this package known by name to the annotations of others."""
+        if cls.__module__.startswith("interlock."):
+            _KNOWN[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
@@ -106,7 +110,7 @@ def _optional(field: Field[Any]) -> bool:
 @lru_cache(maxsize=128)
 def _readers(cls: type[Record]) -> dict[str, tuple[_Read, bool]]:
     """Give for each field how it is read, and whether it must be there."""
-    names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **Record.known}
+    names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **_KNOWN}
     hints = get_type_hints(cls, localns=names)
     written = {name for name, _ in _written(cls)}
     return {

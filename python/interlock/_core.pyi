@@ -43,6 +43,7 @@ __all__ = [
     "preview",
     "resolve",
     "retry_after",
+    "standing_of_lines",
     "to_json",
 ]
 
@@ -237,6 +238,9 @@ class Points:
     def __new__(cls, points: tuple[int, ...]) -> Self:
         """Take a number for each list."""
 
+    def sum(self, marks: bytes) -> int:
+        """Add up those of the lists that are marked."""
+
 @final
 class RuleSet:
     """N condition lists, compiled."""
@@ -360,6 +364,14 @@ def first_of_lines(
     """For each line the first of n lists that holds, as 32-bit numbers: n for none, n + 1 undecided,
     n + 2 no JSON. The undecided: record, list, start, end. The bad: record, line, column, message.
     How many lines there are.
+    """
+
+def standing_of_lines(
+    rules: RuleSet, text: bytes, threads: int
+) -> tuple[list[bytes], bytes, list[tuple[int, int, int]], list[tuple[int, int, int, str]], int]:
+    """The sets of lists that hold, as `marked` reads them, each once; for each line the position of
+    its set, -1 for one that is undecided or bad, as 32-bit numbers. The undecided: record, start, end.
+    The bad: record, line, column, message. How many lines there are.
     """
 
 def first_of_many(rules: RuleSet, records: list[object]) -> tuple[bytes, list[tuple[int, int]]]:

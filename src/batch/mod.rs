@@ -5,6 +5,7 @@ mod errors;
 mod first;
 #[cfg(feature = "arrow")]
 mod rows;
+mod standing;
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -16,6 +17,7 @@ pub use errors::{Errors, Unread};
 pub use first::FirstOf;
 #[cfg(feature = "arrow")]
 pub use rows::{FirstOfRows, first_of_rows};
+pub use standing::StandingOf;
 
 use crate::value::json::{PickedNode, Picker, Wanted};
 

@@ -1,11 +1,14 @@
 //! Many records in one call, answered as columns.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
+use super::columns::marks;
 use super::ruleset::RuleSet;
 use super::with_node;
-use crate::batch::{FirstOf, Marked, ask_lines};
+use crate::batch::{FirstOf, Marked, StandingOf, ask_lines};
 use crate::ruleset::First;
 
 /// Record, line, column of the fault, message.
@@ -15,6 +18,10 @@ type OpenRow = (usize, usize, usize, usize);
 /// A column of 32-bit numbers, what is undecided, the lines that are not JSON, and how many lines
 /// there are.
 type LineColumns<'py> = (Bound<'py, PyBytes>, Vec<OpenRow>, Vec<BadRow>, usize);
+/// Sets of lists, a column of 32-bit numbers, what is undecided (record, start, end), the lines that
+/// are not JSON, and how many lines there are.
+type StandingColumns<'py> =
+    (Vec<Bound<'py, PyBytes>>, Bound<'py, PyBytes>, Vec<(usize, usize, usize)>, Vec<BadRow>, usize);
 /// A column of 32-bit numbers, and what is undecided: record and list.
 type Columns<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>);
 
@@ -38,7 +45,39 @@ pub(super) fn first_of_lines<'py>(
     Ok((column(py, set.len(), &found.answers)?, open.collect(), bad.collect(), found.lines))
 }
 
-/// The same column for a list of records in memory, and what is undecided.
+/// The lists that hold in the lines of a JSON Lines text, each such set once, as `marked` reads it;
+/// for each line the position of its set, or -1 where a list is undecided or the line is not JSON;
+/// record, start and end of the undecided ones, the lines that are not JSON, how many lines there are.
+#[pyfunction]
+pub(super) fn standing_of_lines<'py>(
+    rules: &Bound<'py, RuleSet>,
+    text: &Bound<'py, PyBytes>,
+    threads: usize,
+) -> PyResult<StandingColumns<'py>> {
+    let (py, set, bytes) = (text.py(), &rules.get().set, text.as_bytes());
+    let found = py.detach(|| ask_lines(&StandingOf::new(set), bytes, threads));
+    let (mut known, mut sets) = (BTreeMap::new(), Vec::new());
+    let mut column = Vec::with_capacity(found.answers.len() * size_of::<i32>());
+    for answer in &found.answers {
+        let code = match answer {
+            Some(standing) if standing.open().len() == 0 => {
+                let next = i32::try_from(sets.len())?;
+                *known.entry(standing.words()).or_insert_with(|| {
+                    sets.push(marks(py, standing));
+                    next
+                })
+            }
+            _ => -1,
+        };
+        column.extend(code.to_ne_bytes());
+    }
+    let open =
+        found.marked.iter().map(|Marked { record, place, .. }| (*record, place.start, place.end));
+    let bad = found.bad.iter().map(|bad| (bad.record, bad.line, bad.column, bad.message));
+    Ok((sets, PyBytes::new(py, &column), open.collect(), bad.collect(), found.lines))
+}
+
+/// As `first_of_lines` for a list of records in memory: the column, and what is undecided.
 #[pyfunction]
 pub(super) fn first_of_many<'py>(
     rules: &Bound<'py, RuleSet>,

@@ -33,9 +33,7 @@ pub(super) fn marked<'py>(
     column: &Bound<'py, PyTuple>,
     marks: &[u8],
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let (words, _) = marks.as_chunks();
-    let lists = Bits::of_words(words.iter().map(|word| u64::from_le_bytes(*word)));
-    picked(column, lists.iter())
+    picked(column, bits(marks).iter())
 }
 
 /// A column of whole numbers.
@@ -57,6 +55,18 @@ impl Points {
     fn new(points: Bound<'_, PyTuple>) -> Self {
         Self(short(&points).map_or_else(|| Column::Long(points.unbind()), Column::Short))
     }
+
+    /// The sum over the lists that are marked.
+    #[pyo3(name = "sum")]
+    fn sum_of_marked<'py>(&self, py: Python<'py>, marks: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        self.sum(py, bits(marks).iter())
+    }
+}
+
+/// The lists that are marked.
+fn bits(marks: &[u8]) -> Bits {
+    let (words, _) = marks.as_chunks();
+    Bits::of_words(words.iter().map(|word| u64::from_le_bytes(*word)))
 }
 
 /// Numbers whose sum fits, whichever of them are added.
@@ -68,15 +78,15 @@ fn short(points: &Bound<'_, PyTuple>) -> Option<Box<[i128]>> {
 }
 
 impl Points {
-    /// The sum over the lists that hold.
+    /// The sum over some lists.
     pub(super) fn sum<'py>(
         &self,
         py: Python<'py>,
-        standing: &Standing,
+        lists: impl Iterator<Item = usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match &self.0 {
             Column::Short(points) => {
-                let held = standing.held().filter_map(|list| points.get(list));
+                let held = lists.filter_map(|list| points.get(list));
                 let sum = held.fold(0_i128, |sum, each| sum.wrapping_add(*each));
                 // PERF: a number of 64 bits is made in less time.
                 Ok(match i64::try_from(sum) {
@@ -85,7 +95,7 @@ impl Points {
                 })
             }
             Column::Long(points) => {
-                let held = picked(points.bind(py), standing.held())?;
+                let held = picked(points.bind(py), lists)?;
                 let nothing = 0_i64.into_pyobject(py)?.into_any();
                 held.iter().try_fold(nothing, |sum, each| sum.add(each))
             }

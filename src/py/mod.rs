@@ -33,7 +33,7 @@ mod _core {
         ArrowAnswers, ArrowForeign, ArrowRows, ArrowStream, check_rows, first_of_rows,
     };
     #[pymodule_export]
-    use super::batch::{first_of_lines, first_of_many};
+    use super::batch::{first_of_lines, first_of_many, standing_of_lines};
     #[pymodule_export]
     use super::classify::{Classifier, error_names, error_packs};
     #[pymodule_export]

@@ -133,7 +133,7 @@ impl RuleSet {
         let py = value.py();
         let standing = with_node!(value, &self.keys, |node| self.set.standing(&node));
         let decided = standing.open().len() == 0;
-        let sum = decided.then(|| points.get().sum(py, &standing)).transpose()?;
+        let sum = decided.then(|| points.get().sum(py, standing.held())).transpose()?;
         Ok((marks(py, &standing), sum))
     }
 

@@ -12,6 +12,7 @@ from laws.strategies import check_lists
 
 from interlock import Branch, DecisionTable, InputInvalid, Json, LeadAssign, RuleScore, _lines
 from interlock.tools._batch import BadLine
+from interlock.typing import Policy
 
 Rule = dict[str, Any]
 Tool = Any
@@ -159,10 +160,20 @@ def test_scores_and_owners(data: st.DataObject) -> None:
     score = RuleScore([{**rule, "points": at, "match": "all"} for at, rule in enumerate(drawn)])
     assign = LeadAssign([{**rule, "id": rule["id"]} for rule in drawn], strategy="first")
     good = [one for one in records if isinstance(one, Json)]
-    for ask, many in ((score.score, score.score_many), (assign.assign, assign.assign_many)):
+    rows = [{**rule, "outputs": [at], "priority": at % 2} for at, rule in enumerate(drawn)]
+    policies: tuple[Policy, ...] = ("collect", "unique", "priority")
+    tables = [DecisionTable(rows, policy=policy) for policy in policies]
+    asked: list[tuple[Any, Any]] = [(table.decide, table.decide_many) for table in tables]
+    asked += [(score.score, score.score_many), (assign.assign, assign.assign_many)]
+    for ask, many in asked:
         expected = [one if isinstance(one, BadLine) else ask(one) for one in records]
         assert many(text, threads=2) == expected
         assert many(iter(good)) == [ask(one) for one in good]
+    turns = LeadAssign([{**rule, "id": rule["id"]} for rule in drawn], strategy="round_robin")
+    told = turns.assign_many(text, cursor=1, threads=2)
+    assert [one for one in told if not isinstance(one, BadLine)] == turns.assign_many(
+        good, cursor=1
+    )
 
 
 @given(st.lists(json_texts().map(_one_line), max_size=6))

@@ -40,23 +40,31 @@ def decide_each(
     records: object,
     threads: object,
     json_columns: object,
+    known: Callable[[bytes], R] | None = None,
 ) -> Batch[R]:
     """Answer each record, in whatever form they come, one at a time.
+
+    `known` gives the answer where all lists are decided, by those that hold. The lines of a text
+    are then read by threads.
 
     Raises:
         ConfigError: As `decide_first`.
         OSError: As `decide_first`.
     """
-    read_threads(threads)
+    count = read_threads(threads)
     json = read_json_columns(json_columns, records)
-    each = _read_rows(rules, records, json) if is_arrow(records) else read_each(records)
+    answers: Iterator[R | BadLine]
+    if known is not None and is_text(records):
+        answers = _of_lines(ask, known, rules, records, count)
+    else:
+        each = _read_rows(rules, records, json) if is_arrow(records) else read_each(records)
+        answers = (record if isinstance(record, BadLine) else ask(record) for record in each)
     codes: dict[str, int] = {}
     column = array("i")
     results: list[R | BadLine] = []
     undetermined: dict[int, R] = {}
     bad: dict[int, BadLine] = {}
-    for place, record in enumerate(each):
-        result = record if isinstance(record, BadLine) else ask(record)
+    for place, result in enumerate(answers):
         if isinstance(result, BadLine):
             bad[place] = result
         elif result.undetermined:
@@ -64,6 +72,34 @@ def decide_each(
         results.append(result)
         column.append(codes.setdefault(result.outcome, len(codes)))
     return Batch(tuple(codes), column.tobytes(), results, undetermined, bad)
+
+
+def _of_lines(
+    ask: Callable[[object], R],
+    known: Callable[[bytes], R],
+    rules: _core.RuleSet,
+    records: object,
+    threads: int,
+) -> Iterator[R | BadLine]:
+    before = 0
+    for piece in pieces(records):
+        if piece.overlong:
+            before += 1
+            yield BadLine(line=before, message=OVERLONG)
+            continue
+        text = piece.text
+        sets, column, undecided, bad, count = _core.standing_of_lines(rules, text, threads)
+        spans = {place: slice(start, end) for place, start, end in undecided}
+        told = {
+            place: BadLine(line=before + line, message=f"{message} (column {at})")
+            for place, line, at, message in bad
+        }
+        for place, code in enumerate(memoryview(column).cast("i")):
+            if code >= 0:
+                yield known(sets[code])
+            else:
+                yield told.get(place) or ask(_core.Json(text[spans[place]]))
+        before += count
 
 
 def _read_rows(rules: _core.RuleSet, records: object, json_columns: list[str]) -> Iterator[object]:

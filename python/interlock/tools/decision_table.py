@@ -194,8 +194,7 @@ class DecisionTable(CompiledSpec):
             # PERF: nothing is called and nothing made where an answer can be given again.
             answer = self._hits.get(first) or self._first(value, first)
         else:
-            by_rank = self._policy != "collect"
-            answer = self._ranked(value) if by_rank else self._collected(value)
+            answer = self._stood(value, *self._rules.standing(value))
         if verbose:
             evaluated = rule_reports(self._rules, value, 0, len(self._rules))
             answer = replace(answer, evaluated=evaluated)
@@ -208,7 +207,7 @@ class DecisionTable(CompiledSpec):
 
         Args:
             records: Records from any iterable, JSON Lines (bytes or a file), or Arrow data.
-            threads: How many read JSON Lines or Arrow data under `first`; all else is read by one.
+            threads: How many read JSON Lines, and Arrow data under `first`; 1 reads all else.
             json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
@@ -216,16 +215,15 @@ class DecisionTable(CompiledSpec):
             OSError: When they cannot be read.
         """
         if self._policy != "first":
-            return decide_each(self.decide, self._rules, records, threads, json_columns)
+            stood = partial(self._stood, None, ())
+            return decide_each(self.decide, self._rules, records, threads, json_columns, stood)
         return decide_first(self._as_first(), records, threads, json_columns)
 
     def answer_blocks(
         self, pieces: Iterable[Piece], threads: int
     ) -> Iterator[Batch[TableResult]] | None:
         """Answer JSON Lines piece by piece, each as a batch of its own; None but under `first`."""
-        if self._policy != "first":
-            return None
-        return first_blocks(self._as_first(), pieces, threads)
+        return first_blocks(self._as_first(), pieces, threads) if self._policy == "first" else None
 
     def _as_first(self) -> First[TableResult]:
         # PERF: of a hundred thousand rows, made once.
@@ -251,8 +249,10 @@ class DecisionTable(CompiledSpec):
             self._hits[first] = answer
         return answer
 
-    def _collected(self, value: object) -> TableResult:
-        open_rows, marks = self._rules.standing(value)
+    def _stood(self, value: object, open_rows: tuple[int, ...], marks: bytes) -> TableResult:
+        """Answer by the rows that are undecided and those that hold."""
+        if self._policy != "collect":
+            return self._ranked(value, open_rows, marks)
         # PERF: the same rows often hold together.
         ids, outputs = self._together[marks]
         if open_rows:
@@ -261,8 +261,7 @@ class DecisionTable(CompiledSpec):
             return self._missed()
         return self._hit(ids, _core.plain(outputs) if self._copied else list(outputs))
 
-    def _ranked(self, value: object) -> TableResult:
-        open_rows, marks = self._rules.standing(value)
+    def _ranked(self, value: object, open_rows: tuple[int, ...], marks: bytes) -> TableResult:
         ids, hits = _core.marked(self._names, marks), _core.marked(self._positions, marks)
         by_priority = self._policy == "priority"
         top = max(self._priorities[row] for row in hits) if by_priority and hits else None

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
 from interlock._wire import WireForm
 from interlock.errors import SpecInvalid
-from interlock.tools._fields import (
-    ABSENT,
-    choice_problems,
-    spelled_catch_all,
-    version_problems,
-)
+from interlock.tools._fields import ABSENT, choice_problems, spelled_catch_all, version_problems
 from interlock.tools._limits import OWNERS_LIMIT
 from interlock.tools._numbers import exact
 from interlock.tools._owners import (
@@ -34,12 +30,8 @@ if TYPE_CHECKING:
     from interlock._lines import Records
     from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits, Strategy
-__all__ = [
-    "LeadAssign",
-    "LeadResult",
-    "cursor_problems",
-    "lead_assign",
-]
+
+__all__ = ["LeadAssign", "LeadResult", "cursor_problems", "lead_assign"]
 
 _STRATEGIES = ("first", "specific", "least_loaded", "round_robin")
 
@@ -219,13 +211,9 @@ class LeadAssign(CompiledSpec):
         Raises:
             SpecInvalid: When the cursor is none.
         """
-        refuse(cursor_problems(cursor))
-        undecided, marks = self._rules.standing(value)
-        held = _core.marked(self._positions, marks)
-        told = verbose or undecided
-        reports = rule_reports(self._rules, value, 0, len(self._ids)) if told else ()
-        answer = self._judged(undecided, held, reports, int(exact(cursor or 0)))
+        answer = self._assigned(value, cursor)
         if verbose:
+            reports = rule_reports(self._rules, value, 0, len(self._ids))
             answer = replace(answer, considered=tuple(self._considered(reports)))
         return answer
 
@@ -242,7 +230,7 @@ class LeadAssign(CompiledSpec):
         Args:
             records: Records from any iterable, JSON Lines (bytes or a file's path), or Arrow data.
             cursor: The cursor for the first record.
-            threads: At least 1; taken for the sake of likeness: one answer waits for the other.
+            threads: How many read JSON Lines; the owners are picked one after the other.
             json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
@@ -250,13 +238,22 @@ class LeadAssign(CompiledSpec):
             OSError: When the file or stream cannot be read.
         """
 
-        def ask(record: object) -> LeadResult:
+        def ask(record: object, held: bytes | None = None) -> LeadResult:
             nonlocal cursor
-            answer = self.assign(record, cursor=cursor)
+            answer = self._assigned(record, cursor, held)
             cursor = answer.next_cursor(cursor)
             return answer
 
-        return decide_each(ask, self._rules, records, threads, json_columns)
+        return decide_each(ask, self._rules, records, threads, json_columns, partial(ask, None))
+
+    def _assigned(
+        self, value: object, cursor: int | None, known: bytes | None = None
+    ) -> LeadResult:
+        refuse(cursor_problems(cursor))
+        undecided, marks = self._rules.standing(value) if known is None else ((), known)
+        held = _core.marked(self._positions, marks)
+        reports = rule_reports(self._rules, value, 0, len(self._ids)) if undecided else ()
+        return self._judged(undecided, held, reports, int(exact(cursor or 0)))
 
     def _judged(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Contribution", "RuleReason", "RuleScore", "ScoreResult", "rule_score"]
 
 _CATCH_ALL = "a rule for every record checks the op `exists` of the value itself"
+_KEPT = 4096
+"""How many answers of a batch are kept for records of which the same rules hold."""
 
 
 class _Band(NamedTuple):
@@ -186,6 +188,17 @@ class RuleScore(CompiledSpec):
                 first reason.
         """
         held, parts = self._rules.score(value, self._points)
+        answer = self._draft(held, parts)
+        if parts is None or include_missed:
+            reports = rule_reports(self._rules, value, 0, len(self._rules))
+            answer.undetermined = _reasons(r for r in reports if r.undetermined)
+            missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
+            answer.missed = missed if include_missed else None
+        answer.__class__ = ScoreResult
+        return cast("ScoreResult", answer)
+
+    def _draft(self, held: bytes, parts: int | None) -> Any:  # a `ScoreDraft`
+        """Begin an answer by the rules that hold and the sum of their points."""
         answer = ScoreDraft()
         if parts is None or self._is_sum:
             answer.score = answer.raw_score = parts
@@ -197,15 +210,9 @@ class RuleScore(CompiledSpec):
             answer.band = self._band(score)
         answer.version = self._version
         answer.missed, answer.undetermined = None, ()
-        if parts is None or include_missed:
-            reports = rule_reports(self._rules, value, 0, len(self._rules))
-            answer.undetermined = _reasons(r for r in reports if r.undetermined)
-            missed = _reasons(r for r in reports if not (r.ok or r.undetermined))
-            answer.missed = missed if include_missed else None
         answer._contributions = self._contributions  # noqa: SLF001 (ours until it is given)
         answer.contributors = held
-        answer.__class__ = ScoreResult
-        return cast("ScoreResult", answer)
+        return answer
 
     def score_many(
         self, records: Records, *, threads: int | None = None, json_columns: Sequence[str] = ()
@@ -215,14 +222,26 @@ class RuleScore(CompiledSpec):
         Args:
             records: Records from any iterable; or JSON Lines, as bytes or as the path of a file;
                 or Arrow data: a table, reader or data frame.
-            threads: At least 1; taken for the sake of likeness, all is scored on the calling one.
+            threads: How many read JSON Lines; all else is scored on the calling thread.
             json_columns: Columns of Arrow data that hold JSON as text, by name.
 
         Raises:
             ConfigError: For a number of threads that is none, or records of another type.
             OSError: When the file or stream cannot be read.
         """
-        return decide_each(self.score, self._rules, records, threads, json_columns)
+        given: dict[bytes, ScoreResult] = {}
+
+        def known(held: bytes) -> ScoreResult:
+            answer = given.get(held)
+            if answer is None:
+                draft = self._draft(held, self._points.sum(held))
+                draft.__class__ = ScoreResult
+                answer = cast("ScoreResult", draft)
+                if len(given) < _KEPT:
+                    given[held] = answer
+            return answer
+
+        return decide_each(self.score, self._rules, records, threads, json_columns, known)
 
     def _clamped(self, parts: int) -> int:
         score = parts if self._least is None else max(parts, self._least)

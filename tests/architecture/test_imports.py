@@ -32,13 +32,7 @@ HEAVY = {
     "typing",
 }
 
-THIRD_PARTY = {
-    "click": {"cli"},
-    "pyarrow": {"integrations"},
-    "ray": {"integrations"},
-    "rich": {"cli"},
-    "ruamel": {"spec"},
-}
+THIRD_PARTY = {"click": {"cli"}, "rich": {"cli"}, "ruamel": {"spec"}}
 
 MAY_NOT_IMPORT = {
     "tools": {"cli", "spec"},

@@ -6,6 +6,7 @@ import json
 import os
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -112,7 +113,7 @@ def plan(
 
 def _paths(files: object) -> list[Path]:
     if isinstance(files, (str, bytes, os.PathLike)) or not hasattr(files, "__iter__"):
-        raise _wrong("files", files, "must be a list of paths")
+        raise _wrong("files", cast("object", files), "must be a list of paths")
     paths: dict[Path, object] = {}
     for file in cast("Iterable[str]", files):
         path = Path(file).resolve()
@@ -128,14 +129,12 @@ def _paths(files: object) -> list[Path]:
 
 
 def _wrong(field: str, value: object, message: str) -> ConfigError:
-    shown = _core.preview(str(value) if isinstance(value, os.PathLike) else value)
+    shown = _core.preview(os.fspath(value) if isinstance(value, Path) else value)
     return ConfigError((Problem("spec/wrong-type", field, shown, message),))
 
 
 def _row_groups(path: Path) -> Iterator[tuple[int, int, int]]:
-    import pyarrow.parquet as pq
-
-    about = pq.read_metadata(path)
+    about: Any = _parquet().read_metadata(path)
     for group in range(about.num_row_groups):
         yield group, group + 1, about.row_group(group).num_rows
 
@@ -289,9 +288,8 @@ def _answer_lines(spec: CompiledSpec, text: bytes) -> list[bytes]:
 def _decide_rows(
     spec: CompiledSpec, job: Job, path: Path, part: Part, beside: Path
 ) -> tuple[int, int]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa: Any = import_module("pyarrow")
+    pq = _parquet()
     with pq.ParquetFile(path) as file:
         table = file.read_row_group(part.start)
     answers = pa.record_batch(_answers(spec, table, json_columns=job.json_columns))
@@ -299,6 +297,11 @@ def _decide_rows(
         pq.write_table(pa.Table.from_batches([answers]), out)
         _keep(out)
     return table.num_rows, pq.read_metadata(beside).num_rows
+
+
+def _parquet() -> Any:
+    # Untyped: whether it is there must not change what is checked here.
+    return import_module("pyarrow.parquet")
 
 
 def _keep(out: IO[bytes]) -> None:

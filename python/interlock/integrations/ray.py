@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -127,8 +128,8 @@ def _failed(job: Job, out: Path, failures: dict[int, str]) -> PartsFailed:
 @contextmanager
 def _running() -> Generator[Any]:
     """Give Ray: the one that is connected, or else the one that it finds or starts."""
-    import ray
-
+    # Untyped: whether it is there must not change what is checked here.
+    ray: Any = import_module("ray")
     if ray.is_initialized():
         yield ray
         return
@@ -152,7 +153,8 @@ def _ends(ray: Any, spec: CompiledSpec, job: Job, left: list[Part], out: Path) -
     # A worker that is lost counts as a failure, too, so that Ray retries nothing itself.
     task = ray.remote(num_cpus=1, max_retries=0)(decide_part)
     shared = ray.put(spec), ray.put(job)
-    waiting, running = iter(left), {}
+    waiting = iter(left)
+    running: dict[Any, Part] = {}
     tried: dict[int, int] = {}
 
     def start(part: Part) -> None:

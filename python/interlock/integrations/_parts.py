@@ -112,8 +112,9 @@ def plan(
 
 
 def _paths(files: object) -> list[Path]:
-    if isinstance(files, (str, bytes, os.PathLike)) or not hasattr(files, "__iter__"):
-        raise _wrong("files", cast("object", files), "must be a list of paths")
+    one = isinstance(files, (str, bytes, os.PathLike))
+    if any((one, not hasattr(files, "__iter__"))):
+        raise _wrong("files", files, "must be a list of paths")
     paths: dict[Path, object] = {}
     for file in cast("Iterable[str]", files):
         path = Path(file).resolve()

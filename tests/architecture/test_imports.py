@@ -147,6 +147,14 @@ class TestDirection:
         assert allowed or "cli" not in rooms_imported(path)
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
+    def test_nothing_imports_an_integration(self, path: Path) -> None:
+        assert "integrations" not in rooms_imported(path)
+
+    def test_an_integration_loads_its_engine_when_it_is_used(self) -> None:
+        loaded = newly_loaded("import interlock.integrations.ray")
+        assert {"interlock"} == {m.split(".")[0] for m in loaded} - set(sys.stdlib_module_names)
+
+    @pytest.mark.parametrize("path", FILES, ids=IDS)
     def test_third_parties_have_one_home(self, path: Path) -> None:
         homes = {name.split(".")[0] for name in imported(path)}
         outside = homes - set(sys.stdlib_module_names) - {"interlock"}
@@ -179,7 +187,8 @@ class TestEffects:
         modules = {"io", "os", "pathlib", "shutil", "socket", "subprocess", "tempfile"}
         # A path in a signature is a type and opens nothing.
         named = {n for n in imported(path) if n in modules} - ({"os"} if not opened else set())
-        reads = room(name_of(path)) in {"cli", "spec"} or path == self.LINES
+        rooms = {"cli", "integrations", "spec"}
+        reads = room(name_of(path)) in rooms or path == self.LINES
         assert reads or set() == opened | named
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)

@@ -15,11 +15,11 @@ from interlock._core import Json
 from interlock._lines import LINE_LIMIT, pieces_of
 from interlock.cli._commands import BOM
 from interlock.cli._files import destination, source
-from interlock.cli._output import Written, counted, joined
 from interlock.cli._progress import Progress, print_rate, print_summary
 from interlock.errors import InterlockError
 from interlock.tools._batch import BadLine
 from interlock.tools._model_tools import decide, moment_for
+from interlock.tools._output import Written, counted, joined
 from interlock.tools._records import BLANKS, OVERLONG, what_is_wrong
 from interlock.tools.lead_assign import LeadResult
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from interlock._compiled import CompiledSpec
     from interlock._lines import Piece
     from interlock._wire import WireForm
-    from interlock.cli._output import Block
+    from interlock.tools._output import Block
 
 __all__ = ["pass_over"]
 

@@ -35,6 +35,7 @@ HEAVY = {
 THIRD_PARTY = {"click": {"cli"}, "rich": {"cli"}, "ruamel": {"spec"}}
 
 MAY_NOT_IMPORT = {
+    "integrations": {"cli"},
     "tools": {"cli", "spec"},
     "spec": {"cli", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
@@ -82,6 +83,12 @@ class TestLoading:
         assert {"interlock"} == {m.split(".")[0] for m in loaded} - set(sys.stdlib_module_names)
         assert set() == {name for name in loaded if room(name) in {"cli", "spec"}}
 
+    def test_the_integrations_load_nothing_third_party(self) -> None:
+        paths = [path for path in FILES if room(name_of(path)) == "integrations"]
+        loaded = newly_loaded("\n".join(f"import {name_of(path)}" for path in paths))
+        outside = {module.split(".")[0] for module in loaded} - set(sys.stdlib_module_names)
+        assert {"interlock"} == outside
+
 
 class TestPublicNames:
     def test_sorted_and_once(self) -> None:
@@ -124,6 +131,10 @@ class TestDirection:
     def test_only_the_root_module_and_main_import_cli(self, path: Path) -> None:
         allowed = name_of(path) == "interlock.__main__" or room(name_of(path)) == "cli"
         assert allowed or "cli" not in rooms_imported(path)
+
+    @pytest.mark.parametrize("path", FILES, ids=IDS)
+    def test_nothing_imports_the_integrations(self, path: Path) -> None:
+        assert "integrations" not in rooms_imported(path)
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
     def test_third_parties_have_one_home(self, path: Path) -> None:

@@ -39,7 +39,7 @@ def asked(spec: Spec, options: Mapping[str, object]) -> Ask:
     """
     compiled = spec if isinstance(spec, CompiledSpec) else _compiled(spec)
     if isinstance(compiled, LeadAssign) and compiled.to_spec().get("strategy") == "round_robin":
-        message = "an engine cuts records into batches as it likes, and turns go from one to the next"
+        message = "turns go from record to record, and an engine cuts and orders them as it likes"
         raise _refused("strategy", "round_robin", message)
     for name in _MANY:
         if hasattr(compiled, name):

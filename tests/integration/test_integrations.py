@@ -74,6 +74,16 @@ def test_polars() -> None:
     assert some.struct["outcome"].to_list() == [one.outcome for one in ROUTE.decide_many(alone)]
 
 
+def test_polars_columns_of_nothing_but_nulls() -> None:
+    pl = engine("polars")
+    route = Branch([{"name": "a", "when": [{"path": "a", "op": "equals", "expected": None}]}])
+    deep = pl.Series([[None], None], dtype=pl.List(pl.Struct({"x": pl.Null})))
+    for size in (2, 0):
+        frame = pl.DataFrame({"a": [None, None], "b": deep}).head(size)
+        made = frame.select(answer=polars.decide(route))["answer"]
+        assert made.struct["outcome"].to_list() == ["a"] * size
+
+
 def test_duckdb() -> None:
     with engine("duckdb").connect() as connection:
         connection.register("given", table())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem
@@ -11,7 +12,7 @@ from interlock.errors import ConfigError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ArrowRecords", "is_arrow", "read_json_columns", "row_blocks"]
+__all__ = ["ArrowRecords", "is_arrow", "needed", "read_json_columns", "row_blocks"]
 
 
 class _Stream(Protocol):
@@ -60,6 +61,19 @@ def read_json_columns(names: object, records: object) -> list[str]:
     if listed and not is_arrow(records):
         raise _wrong(listed, "only records that come as columns have some that hold JSON")
     return cast("list[str]", listed)
+
+
+def needed(module: str, extra: str) -> Any:
+    """Import what an extra brings.
+
+    Raises:
+        ImportError: With the extra's name.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        message = f"{module} cannot be imported: pip install 'interlock[{extra}]' ({error})"
+        raise ImportError(message, name=module) from error
 
 
 def _wrong(value: object, message: str) -> ConfigError:

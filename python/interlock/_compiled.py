@@ -206,6 +206,12 @@ class CompiledSpec(ABC):
         """Answer JSON Lines piece by piece; None where they are answered one at a time."""
         return None
 
+    def check_rows(self, rows: _core.ArrowRows) -> None:
+        """Refuse rows with a column that a check asks for and whose type JSON has not."""
+        # Without rules of the core no path is asked for.
+        if cast("object", self._rules) is not None:
+            _core.check_rows(self._rules, rows)
+
     @classmethod
     def json_schema(cls) -> dict[str, JSON]:
         """Return the JSON Schema (2020-12) of a spec of this tool."""

@@ -46,6 +46,7 @@ THIRD_PARTY = {
 MAY_NOT_IMPORT = {
     "record": {"cli", "harness", "spec", "testing"},
     "harness": {"cli", "spec", "testing"},
+    "integrations": {"cli", "harness", "record", "testing"},
     "tools": {"cli", "harness", "record", "spec", "testing"},
     "spec": {"cli", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
@@ -94,6 +95,12 @@ class TestLoading:
         loaded = newly_loaded("from interlock.tools import call, definitions\ndefinitions()")
         assert {"interlock"} == {m.split(".")[0] for m in loaded} - set(sys.stdlib_module_names)
         assert set() == {name for name in loaded if room(name) in {"cli", "spec"}}
+
+    def test_the_integrations_load_nothing_third_party(self) -> None:
+        paths = [path for path in FILES if room(name_of(path)) == "integrations"]
+        loaded = newly_loaded("\n".join(f"import {name_of(path)}" for path in paths))
+        outside = {module.split(".")[0] for module in loaded} - set(sys.stdlib_module_names)
+        assert {"interlock"} == outside
 
 
 class TestPublicNames:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from engines import engine
 
 from interlock import _core
 
@@ -33,6 +34,7 @@ PAGES = [*(ROOT / name for name in NAMES), *sorted(DOCS.rglob("*.md"))]
 # Its commands take minutes, and its numbers are those of one machine.
 MEASURED = DOCS / "benchmarks.md"
 RUN = [page for page in PAGES if page != MEASURED]
+NEEDED = {"integrations.md": ("pyarrow", "polars", "duckdb")}
 PACKS = ROOT / "src" / "classify" / "packs"
 PACKS_KNOWN = _core.error_packs()
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
@@ -203,6 +205,8 @@ def broken_links(page: Path) -> Iterator[str]:
 def test_a_page_shows_what_happens(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in NEEDED.get(page.name, ()):
+        engine(name)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
 

@@ -95,6 +95,7 @@ def decide(
 ) -> int:
     """Decide RECORDS (JSON Lines; `-` or nothing: standard input) by SPEC (YAML or JSON).
 
+    A file that ends in .parquet, .pq, .arrow, .arrows, .feather or .ipc is read as columns.
     One line out for each record in, in order; blank lines are passed over. A line that cannot be
     decided becomes a line with `error`, and the exit code is 1 at the end.
     """

@@ -1,4 +1,4 @@
-"""JSON Lines through a compiled spec: streamed, in order, nothing lost."""
+"""JSON Lines, or rows of columns, through a compiled spec: streamed, in order, nothing lost."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ import io
 import os
 import stat
 from collections import Counter
+from functools import partial
+from itertools import count
 from time import perf_counter
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import click
 
+from interlock._columns import row_blocks
 from interlock._core import Json
 from interlock._lines import LINE_LIMIT, pieces_of
 from interlock.cli._commands import BOM
 from interlock.cli._files import destination, source
-from interlock.cli._progress import Progress, print_rate, print_summary
+from interlock.cli._progress import Progress, print_rate, print_summary, size_of
+from interlock.cli._tables import Table, is_table, table
 from interlock.errors import InterlockError
 from interlock.tools._batch import BadLine
 from interlock.tools._model_tools import decide, moment_for
 from interlock.tools._output import Written, counted, joined
 from interlock.tools._records import BLANKS, OVERLONG, what_is_wrong
+from interlock.tools.branch import Branch
+from interlock.tools.decision_table import DecisionTable
 from interlock.tools.lead_assign import LeadResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from interlock._compiled import CompiledSpec
     from interlock._lines import Piece
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["pass_over"]
 
+_Reading: TypeAlias = "Callable[[], object]"
+"""Reads a record, or gives a `str` that says what is wrong with it."""
 _BLOCK = 64 << 10
 _SHOWN_FAULTS = 10
 
@@ -58,11 +66,16 @@ def pass_over(
 ) -> int:
     """Decide every line of the records, report the bad ones, and return the exit code."""
     run = _Run(compiled, records, explain=explain, strict=strict, threads=threads)
-    with source(records) as lines, destination(output, lambda: not run.stopped) as out:
-        bar = Progress(lines, shown=progress)
+    opened = table(records) if is_table(records) else source(records)
+    with opened as given, destination(output, lambda: not run.stopped) as out:
+        total = given.rows if isinstance(given, Table) else size_of(given)
+        bar = Progress(total, shown=progress)
         began = perf_counter()
         with bar:
-            run.through(lines, out, bar)
+            if isinstance(given, Table):
+                run.over(_rows_told_to(bar, given.batches), out)
+            else:
+                run.through(given, out, bar)
         took = perf_counter() - began
     if summary:
         print_summary(run.records, run.counts)
@@ -98,9 +111,20 @@ class _Run:
         if _is_file(lines) and not self._explain:
             blocks = self._compiled.answer_blocks(_told_to(bar, pieces_of(lines)), self._threads)
         if blocks is None:
-            self._one_by_one(lines, out, bar)
+            made = _Made(out)
+            self._one_by_one(_lines_read(_told_of(lines, made.hand_on), bar), made)
         else:
             self._by_blocks(cast("Iterator[Block]", blocks), out)
+
+    def over(self, batches: Iterator[Any], out: IO[bytes]) -> None:
+        """Decide every row of columns; memory is bounded by the largest batch."""
+        compiled, threads = self._compiled, self._threads
+        at_once = compiled.answer_blocks((), threads) is not None and not self._explain
+        if at_once and isinstance(compiled, (Branch, DecisionTable)):
+            decided = compiled.decide_many
+            self._by_blocks((decided(rows, threads=threads) for rows in batches), out)
+        else:
+            self._one_by_one(_rows_read(compiled, batches), _Made(out))
 
     def _by_blocks(self, blocks: Iterator[Block], out: IO[bytes]) -> None:
         written = Written()
@@ -120,30 +144,27 @@ class _Run:
             if self.stopped:
                 return
 
-    def _one_by_one(self, lines: IO[bytes], out: IO[bytes], bar: Progress) -> None:
-        made = _Made(out)
-        for number, line in _numbered(_told_of(lines, made.hand_on)):
-            bar.advance(len(line))
-            if len(line) <= LINE_LIMIT and not line.strip(BLANKS):
-                continue
-            made.add(self._decided(number, line))
+    def _one_by_one(self, records: Iterator[tuple[int, _Reading]], made: _Made) -> None:
+        for number, reading in records:
+            made.add(self._decided(number, reading))
             if self._strict and self.bad_count:
                 self.stopped = True
                 break
         made.hand_on()
 
-    def _decided(self, number: int, line: bytes) -> str:
+    def _decided(self, number: int, reading: _Reading) -> str:
         self.records += 1
         try:
-            if len(line) > LINE_LIMIT:
-                return self._failed(number, OVERLONG)
-            result = cast("Outcome", self._ask(Json(line.rstrip(BLANKS))))
+            record = reading()
+            if isinstance(record, str):
+                return self._failed(number, record)
+            result = cast("Outcome", self._ask(record))
         except InterlockError as error:
             return self._failed(number, what_is_wrong(error))
         self.counts[result.outcome] += 1
         return result.to_json()
 
-    def _ask(self, record: Json) -> WireForm:
+    def _ask(self, record: object) -> WireForm:
         result = decide(
             self._compiled,
             record,
@@ -237,6 +258,32 @@ def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         yield number, line
         while len(line) > LINE_LIMIT and not line.endswith(b"\n"):
             line = lines.readline(LINE_LIMIT + 1)
+
+
+def _lines_read(lines: IO[bytes], bar: Progress) -> Iterator[tuple[int, _Reading]]:
+    for number, line in _numbered(lines):
+        bar.advance(len(line))
+        if len(line) > LINE_LIMIT or line.strip(BLANKS):
+            yield number, partial(_line_read, line)
+
+
+def _line_read(line: bytes) -> Json | str:
+    return OVERLONG if len(line) > LINE_LIMIT else Json(line.rstrip(BLANKS))
+
+
+def _rows_read(compiled: CompiledSpec, batches: Iterator[Any]) -> Iterator[tuple[int, _Reading]]:
+    numbers = count(1)
+    for batch in batches:
+        for rows in row_blocks(batch, []):
+            compiled.check_rows(rows)
+            for place in range(len(rows)):
+                yield next(numbers), partial(rows.record, place)
+
+
+def _rows_told_to(bar: Progress, batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield batch
+        bar.advance(len(batch))
 
 
 def _told_to(bar: Progress, pieces: Iterator[Piece]) -> Iterator[Piece]:

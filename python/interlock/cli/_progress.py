@@ -11,13 +11,13 @@ import click
 if TYPE_CHECKING:
     from collections import Counter
 
-__all__ = ["Progress", "print_rate", "print_summary"]
+__all__ = ["Progress", "print_rate", "print_summary", "size_of"]
 
 
 class Progress:
-    """A progress bar by bytes, only on a terminal; loads what it needs only then."""
+    """A progress bar by bytes or rows, only on a terminal; loads what it needs only then."""
 
-    def __init__(self, lines: IO[bytes], *, shown: bool) -> None:
+    def __init__(self, total: int | None, *, shown: bool) -> None:
         self._bar = None
         hidden = os.environ.get("INTERLOCK_NO_PROGRESS", "") not in ("", "0")
         if shown and not hidden and sys.stderr.isatty():
@@ -25,7 +25,7 @@ class Progress:
             from rich.progress import Progress
 
             self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("deciding", total=_size(lines))
+            self._task = self._bar.add_task("deciding", total=total)
 
     @property
     def is_shown(self) -> bool:
@@ -45,7 +45,8 @@ class Progress:
             self._bar.advance(self._task, count)
 
 
-def _size(lines: IO[bytes]) -> int | None:
+def size_of(lines: IO[bytes]) -> int | None:
+    """Return the bytes of a file; None where nobody knows."""
     try:
         return os.fstat(lines.fileno()).st_size or None
     except OSError:

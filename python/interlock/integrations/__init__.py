@@ -1,1 +1,1 @@
-"""Other people's engines: each module is an extra of its own, and nothing else imports one."""
+"""Other people's engines: each module is an extra, and nothing else imports it."""

@@ -88,4 +88,8 @@ def test_every_way_in_answers_alike(path: Path, data: st.DataObject) -> None:
         bad = {at: one for at, one in enumerate(expected) if isinstance(one, BadLine)}
         assert answers.bad == bad
         assert sum(answers.counts().values()) == len(expected) - len(bad)
+        outcomes = [answers.outcomes[code] for code in answers.indices]
+        assert outcomes == [one.outcome for one in expected]
+        open_ones = [one for one in answers if getattr(one, "source", "") == "undetermined"]
+        assert open_ones == list(answers.undetermined.values())
     assert every[0] == every[1]

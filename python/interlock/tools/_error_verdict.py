@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ __all__ = ["ErrorVerdict", "ErrorVerdicts", "Plain"]
 
 Row: TypeAlias = tuple[str, str, bool, int | None, str | None, str, str, bool, str | None]
 """What the core gives, in the order of the attributes."""
+_SOURCE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +125,21 @@ class ErrorVerdicts(Sequence["ErrorVerdict | BadLine"]):
     """The answers of a batch, in the order of its records; each is made when it is looked at.
 
     Attributes:
+        outcomes: Every outcome that came, in the order in which they came first.
+        indices: For each record the position of its outcome, as 32-bit integers.
+        undetermined: The records that could not be judged: position and answer.
         bad: The lines of a text that are no records, or are refused: position and what is wrong.
 
     Equal to another with equal answers in the same order, and picklable.
     """
 
-    __slots__ = ("_rows", "bad")
+    __slots__ = ("_rows", "_told", "bad")
 
     def __init__(self, rows: _Rows, bad: dict[int, BadLine] | None = None) -> None:
         """Take the rows, and the bad lines that have none."""
         self._rows = rows
         self.bad = bad or {}
+        self._told: tuple[tuple[str, ...], bytes] | None = None
 
     @classmethod
     def joined(cls, blocks: Iterable[ErrorVerdicts]) -> ErrorVerdicts:
@@ -186,6 +192,35 @@ class ErrorVerdicts(Sequence["ErrorVerdict | BadLine"]):
         """Yield the fields of each answer, or its bad line."""
         for place in range(len(self)):
             yield self.bad.get(place) or self._rows.row(place)
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Every outcome that came, in the order in which they came first."""
+        return self._columns()[0]
+
+    @property
+    def indices(self) -> memoryview:
+        """For each record the position of its outcome."""
+        return memoryview(self._columns()[1]).cast("i")
+
+    @property
+    def undetermined(self) -> dict[int, ErrorVerdict]:
+        """The records that could not be judged: position and answer."""
+        return {
+            place: ErrorVerdict(*row)
+            for place, row in enumerate(self.rows())
+            if not isinstance(row, BadLine) and row[_SOURCE] == "undetermined"
+        }
+
+    def _columns(self) -> tuple[tuple[str, ...], bytes]:
+        if self._told is None:
+            codes: dict[str, int] = {}
+            column = array("i")
+            for row in self.rows():
+                told = row.outcome if isinstance(row, BadLine) else f"{row[0]} / {row[1]}"
+                column.append(codes.setdefault(told, len(codes)))
+            self._told = tuple(codes), column.tobytes()
+        return self._told
 
     def counts(self) -> Counter[tuple[str, str]]:
         """Count the answers by class and action; bad lines have neither."""

@@ -129,6 +129,7 @@ class TestFaults:
             self.fails(one, path, "records.total: a column of the type", "[spec/not-json]")
 
     def test_no_such_file(self, spec: Path, tmp_path: Path) -> None:
+        engine("pyarrow")
         ran = interlock("decide", spec, tmp_path / "no.parquet")
         assert (1, b"") == (ran.code, ran.out)
         assert "No such file" in ran.err

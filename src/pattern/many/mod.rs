@@ -21,9 +21,6 @@ use super::{Pattern, TextFault};
 use crate::bits::Bits;
 use crate::value::text::in_units;
 
-/// Fewer patterns are asked one by one sooner.
-const FEWEST: usize = 12;
-
 /// Rows of bytes in one pattern and in all that share an automaton, and the bytes that it takes; what is
 /// larger is asked on its own.
 const SPELLINGS: usize = 1 << 10;
@@ -66,6 +63,9 @@ struct Scratch {
 }
 
 impl Many {
+    /// Fewer patterns are asked one by one sooner.
+    pub const FEWEST: usize = 12;
+
     /// Prepares patterns, which are known by their places.
     pub fn new(patterns: &[Arc<Pattern>]) -> Self {
         let sets: Vec<Set> =
@@ -82,6 +82,11 @@ impl Many {
             sets,
             text_bytes: text_bytes.unwrap_or(usize::MAX),
         }
+    }
+
+    /// The place of a pattern.
+    pub fn position(&self, pattern: &Arc<Pattern>) -> Option<usize> {
+        self.patterns.iter().position(|known| Arc::ptr_eq(known, pattern))
     }
 
     /// Puts the places of the patterns that are found in a text in generalised UTF-8 into `found`.
@@ -122,7 +127,8 @@ impl Set {
             members.push((number, is_exact));
             hirs.push(hir);
         }
-        let automaton = if members.len() >= FEWEST { automaton(&hirs)? } else { return None };
+        let automaton =
+            if members.len() >= Many::FEWEST { automaton(&hirs)? } else { return None };
         let (count, shared) = (members.len(), automaton.clone());
         let create: Create = Box::new(move || Scratch {
             cache: shared.create_cache(),

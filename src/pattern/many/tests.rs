@@ -74,7 +74,7 @@ fn what_is_too_large_for_one_automaton_is_asked_on_its_own() {
 
 #[test]
 fn tables_that_are_always_full_are_given_up() {
-    let patterns: Vec<_> = (0..FEWEST)
+    let patterns: Vec<_> = (0..Many::FEWEST)
         .map(|number| pattern(&format!("a[ab]{{{}}}c", number + 20), "", &Limits::DEFAULT))
         .collect();
     let (many, mut found, mut seed) = (Many::new(&patterns), Bits::default(), 1_u32);

@@ -1,9 +1,13 @@
 //! Facts: what is found out once about a place of a record, and answers all its tests.
 
+use std::sync::Arc;
+
 use super::codes::{CodeSet, Codes};
 use super::text::{Heads, Hits, Parts};
+use crate::bits::Bits;
 use crate::check::Test;
 use crate::path::Resolved;
+use crate::pattern::{Many, Pattern};
 use crate::ruleset::walk::Verdict;
 use crate::value::{Node, Scalar, View};
 
@@ -25,6 +29,8 @@ enum Kind {
     Tails(Heads),
     /// Which texts it holds.
     Parts(Parts),
+    /// Which patterns are found in it.
+    Patterns(Box<Many>),
 }
 
 /// What was found out.
@@ -38,7 +44,7 @@ pub(super) enum Fact {
     Open,
     /// The code of the value.
     Code(u32),
-    /// The texts that were found, in order.
+    /// The texts that were found, or the patterns, in order.
     Hits(Hits),
 }
 
@@ -55,7 +61,7 @@ pub(super) struct Question {
 pub(super) enum Wanted {
     /// One of these codes.
     Codes(CodeSet),
-    /// This text among those found.
+    /// This text, or pattern, among those found.
     Hit(u32),
 }
 
@@ -66,6 +72,7 @@ pub(super) enum Family {
     Heads,
     Tails,
     Parts,
+    Patterns,
 }
 
 /// Fewer texts than this at a place are looked for one by one.
@@ -79,6 +86,7 @@ impl Family {
                 super::codes::operands(test).is_some().then_some(Self::Codes)
             }
             Test::Order(..) => Some(Self::Codes),
+            Test::Matches(_) => Some(Self::Patterns),
             Test::StartsWith(_) => Some(Self::Heads),
             Test::EndsWith(_) => Some(Self::Tails),
             // A string holds only strings: of another operand a probe could not tell.
@@ -98,11 +106,17 @@ impl Probe {
             texts.dedup();
             (texts.len() >= WORDS).then(|| texts.into_boxed_slice())
         };
+        let patterns = || {
+            let patterns: Vec<Arc<Pattern>> =
+                tests.iter().filter_map(|test| pattern(test)).collect();
+            (patterns.len() >= Many::FEWEST).then(|| Box::new(Many::new(&patterns)))
+        };
         let kind = match family {
             Family::Codes => Kind::Codes(Codes::new(tests.iter().copied())),
             Family::Heads => Kind::Heads(Heads::new(words()?)),
             Family::Tails => Kind::Tails(Heads::new(words()?)),
             Family::Parts => Kind::Parts(Parts::new(words()?)?),
+            Family::Patterns => Kind::Patterns(patterns()?),
         };
         Some(Self { place, kind })
     }
@@ -113,6 +127,7 @@ impl Probe {
             Kind::Codes(codes) => return codes.set(test).map(Wanted::Codes),
             Kind::Heads(heads) | Kind::Tails(heads) => heads.position(&word(test)?)?,
             Kind::Parts(parts) => parts.position(&word(test)?)?,
+            Kind::Patterns(many) => many.position(&pattern(test)?)?,
         };
         u32::try_from(position).ok().map(Wanted::Hit)
     }
@@ -154,6 +169,7 @@ impl Probe {
             (Kind::Heads(heads), Scalar::Text(text)) => Fact::Hits(heads.find(text)),
             (Kind::Tails(tails), Scalar::Text(text)) => Fact::Hits(tails.find(&backwards(text))),
             (Kind::Parts(parts), Scalar::Text(text)) => Fact::Hits(parts.find(text)),
+            (Kind::Patterns(many), Scalar::Text(text)) => found(many, text),
             _ => Fact::Absent,
         }
     }
@@ -169,6 +185,22 @@ impl Question {
             _ => return None,
         };
         Some(if found == self.negated { Verdict::Fail } else { Verdict::Pass })
+    }
+}
+
+/// The patterns that are found in a text; not told where one refuses it.
+fn found(many: &Many, text: &[u8]) -> Fact {
+    let mut found = Bits::default();
+    match many.which(text, &mut found) {
+        Ok(()) => Fact::Hits(found.iter().filter_map(|at| u32::try_from(at).ok()).collect()),
+        Err(_) => Fact::Open,
+    }
+}
+
+fn pattern(test: &Test) -> Option<Arc<Pattern>> {
+    match test {
+        Test::Matches(pattern) => Some(Arc::clone(pattern)),
+        _ => None,
     }
 }
 

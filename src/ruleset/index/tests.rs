@@ -98,6 +98,11 @@ const OTHERS: &[&str] = &[
     r#"[[1],"abc"]"#,
     r#"{"p":"a"}"#,
 ];
+/// More than are asked one by one, and of each kind: exact in an automaton of all, wider in it, and in none.
+const PATTERNS: &[&str] = &[
+    "^a", "b$", "^$", "a|c", "[ab]{2}", "é", "^.$", "^[^]$", "^b?c", "(?=a)ab", "(?<=a)b",
+    "(?!a)b", "(a)\\\\1", "^abc$", "a.c", "\\\\bb",
+];
 const PATHS: &[&str] = &["p", "q", "p.p", "r", "", "p[", "q[0]"];
 
 fn values() -> impl Strategy<Value = String> {
@@ -149,9 +154,16 @@ fn order_of_nothing() -> impl Strategy<Value = &'static str> {
     select(&["lessThan", "startsWith", "oneOf", "matches"][..])
 }
 
-fn sets() -> impl Strategy<Value = String> {
+/// A check by one of many patterns of one place.
+fn patterned() -> impl Strategy<Value = String> {
+    let op = select(&["matches", "matches", "notMatches"][..]);
+    (op, select(PATTERNS))
+        .prop_map(|(op, source)| format!(r#"{{"path":"p","op":"{op}","expected":"{source}"}}"#))
+}
+
+fn sets(checks: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     let either = select(&["all", "all", "all", "any"][..]);
-    let rule = (vec(checks(), 0..4), either).prop_map(|(checks, either)| {
+    let rule = (vec(checks, 0..4), either).prop_map(|(checks, either)| {
         if checks.is_empty() {
             return String::new();
         }
@@ -176,7 +188,7 @@ proptest! {
 
     #[test]
     fn the_index_answers_as_the_walk(
-        rules in sets(),
+        rules in prop_oneof![3 => sets(checks()), 1 => sets(patterned())],
         records in vec(records(), 1..12),
     ) {
         let set = compiled(&rules);

@@ -82,6 +82,7 @@ def test_polars_columns_of_nothing_but_nulls() -> None:
         frame = pl.DataFrame({"a": [None, None], "b": deep}).head(size)
         made = frame.select(answer=polars.decide(route))["answer"]
         assert made.struct["outcome"].to_list() == ["a"] * size
+        assert [one.outcome for one in route.decide_many(frame)] == ["a"] * size
 
 
 def test_duckdb() -> None:

@@ -86,10 +86,10 @@ IS = {"path": "c", "op": "equals"}
 def test_nulls_of_no_type_with_a_buffer_or_without(name: str, rows: slice) -> None:
     given = {"c": NULLS[name], "n": pa.array([1, 2, 3, 4]), "d": pa.nulls(4)}
     batch = pa.record_batch(given).slice(rows.start, rows.stop - rows.start)
-    slotted = Slotted(batch)
+    slotted: Any = Slotted(batch)
     records = plain(batch.to_struct_array())
-    values = [{"name": "is", "when": [{**IS, "expected": value}]} for value in (None, {}, [None])]
-    for arm in (*OPS, *values):
+    values: tuple[Any, ...] = (None, {}, [None])
+    for arm in (*OPS, *({"name": "is", "when": [{**IS, "expected": one}]} for one in values)):
         route = Branch([arm])
         assert route.decide_many(slotted).to_list() == list(map(route.decide, records))
     assert slotted.slots

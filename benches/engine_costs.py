@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
 import orders
@@ -116,33 +115,44 @@ def hand_rows(table: Any, route: Branch) -> None:
 
 
 class Engine(NamedTuple):
-    """How an engine is called: with batches of rows, and how large they may be."""
+    """How an engine is called: with batches of so many rows, so many of them, so often."""
 
-    name: str
     rows: int
     batches: int
     rounds: int
     prepared: Callable[[list[Any]], Run]
 
 
+class Cost(NamedTuple):
+    """What is paid, in seconds: for the call, for each batch in it, for each row."""
+
+    call: float
+    batch: float
+    row: float
+
+
 def seconds(run: Run, rounds: int) -> float:
+    """The best of some rounds: what else the machine does only adds."""
     run()
-    return median(per_call(run, 1, time.perf_counter) for _ in range(rounds))
+    return min(per_call(run, 1, time.perf_counter) for _ in range(rounds))
 
 
-def cost_row(engine: Engine, table: Any) -> None:
-    """Print what a call, a batch and a row cost."""
+def cost(engine: Engine, table: Any) -> Cost:
+    """Tell apart what a call, a batch and a row cost, by three sizes."""
     rows, batches = engine.rows, engine.batches
-    whole = [table.slice(at * rows, rows) for at in range(batches)]
-    one, first, all_of_them = (
-        seconds(engine.prepared(given), engine.rounds)
-        for given in ([table.slice(0, 1)], whole[:1], whole)
-    )
-    of_row = (first - one) / (rows - 1)
-    of_batch = max(0.0, (all_of_them - first) / (batches - 1) - rows * of_row) if batches > 1 else 0
-    of_call = one - of_batch - of_row
-    told = f"{of_batch * 1e6:,.0f} µs" if batches > 1 else "-"
-    print(f"| {engine.name} | {of_call * 1e6:,.0f} µs | {told} | {of_row * 1e9:,.0f} ns |")
+
+    def took(size: int, count: int) -> float:
+        given = [table.slice(at * rows % COUNT, size) for at in range(count)]
+        return seconds(engine.prepared(given), engine.rounds)
+
+    one, few, many = took(1, 1), took(1, batches), took(rows, batches)
+    of_batch = (few - one) / (batches - 1) if batches > 1 else 0
+    return Cost(one - of_batch, of_batch, (many - few) / batches / (rows - 1))
+
+
+def print_cost(name: str, paid: Cost) -> None:
+    batch = f"{paid.batch * 1e6:,.0f} µs" if paid.batch else "-"
+    print(f"| {name} | {paid.call * 1e6:,.0f} µs | {batch} | {paid.row * 1e9:,.0f} ns |")
 
 
 def of_duckdb(engine: Any, route: Branch, pa: Any, parts: list[Any]) -> Run:
@@ -164,7 +174,9 @@ def of_spark(session: Any, route: Branch, pa: Any, parts: list[Any]) -> Run:
     return lambda: answers.write.format("noop").mode("overwrite").save()
 
 
-def light(pa: Any, route: Branch) -> Iterator[Engine]:
+def light(pa: Any, route: Branch) -> Iterator[tuple[str, Engine]]:
+    """Give the ways of calling that stay in this process."""
+
     def direct(parts: list[Any]) -> Run:
         return lambda: [route.decide_many(part) for part in parts]
 
@@ -172,17 +184,17 @@ def light(pa: Any, route: Branch) -> Iterator[Engine]:
         over = arrow.for_batches(route)
         return lambda: [over(part) for part in parts]
 
-    yield Engine("`decide_many`, directly", 2_048, 48, 15, direct)
-    yield Engine("`arrow.for_batches`", 2_048, 48, 15, tables)
+    yield "`decide_many`, directly", Engine(2_048, 48, 50, direct)
+    yield "`arrow.for_batches`", Engine(2_048, 48, 50, tables)
     if pl := installed("polars"):
 
         def expression(parts: list[Any]) -> Run:
             frame = pl.DataFrame(parts[0])
             return partial(frame.select, a=polars.decide(route))
 
-        yield Engine("Polars", COUNT, 1, 15, expression)
+        yield "Polars", Engine(COUNT, 1, 50, expression)
     if engine := installed("duckdb"):
-        yield Engine("DuckDB", 2_048, 48, 15, partial(of_duckdb, engine, route, pa))
+        yield "DuckDB", Engine(COUNT, 1, 50, partial(of_duckdb, engine, route, pa))
 
 
 @contextmanager
@@ -200,7 +212,7 @@ def ray_running() -> Iterator[Any]:
 
 
 def heavy(pa: Any, table: Any, route: Branch) -> None:
-    """Print the rows of the engines that have processes of their own."""
+    """Print what engines cost that have processes of their own."""
     if installed("ray"):
         with ray_running() as data:
 
@@ -208,7 +220,7 @@ def heavy(pa: Any, table: Any, route: Branch) -> None:
                 given = data.from_arrow(parts)
                 return lambda: ray_data.decide(given, route).materialize()
 
-            cost_row(Engine("Ray Data", 12_500, 8, 5, blocks), table)
+            print_cost("Ray Data", cost(Engine(COUNT // 2, 8, 7, blocks), table))
     if distributed := installed("distributed"):
         with distributed.Client(
             n_workers=1, threads_per_worker=1, dashboard_address=None
@@ -218,17 +230,21 @@ def heavy(pa: Any, table: Any, route: Branch) -> None:
                 given = client.scatter(parts, hash=False)
                 return lambda: client.gather(dask.decide(client, given, route))
 
-            cost_row(Engine("Dask", 12_500, 8, 9, futures), table)
+            print_cost("Dask", cost(Engine(COUNT // 2, 8, 7, futures), table))
     if sql := installed("pyspark.sql"):
         os.environ["PYSPARK_PYTHON"] = sys.executable
         quiet = {
             "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
             "spark.driver.host": "127.0.0.1",
             "spark.sql.execution.arrow.maxRecordsPerBatch": str(COUNT),
         }
         session = sql.SparkSession.builder.master("local[1]").config(map=quiet).getOrCreate()
         try:
-            cost_row(Engine("Spark", 12_500, 8, 7, partial(of_spark, session, route, pa)), table)
+            print_cost(
+                "Spark",
+                cost(Engine(COUNT // 2, 8, 7, partial(of_spark, session, route, pa)), table),
+            )
         finally:
             session.stop()
 
@@ -257,8 +273,8 @@ def main() -> None:
     hand_rows(table, route)
     print("\n| engine | a call | a batch | a row |")
     print("|---|---|---|---|")
-    for engine in light(pa, route):
-        cost_row(engine, table)
+    for name, engine in light(pa, route):
+        print_cost(name, cost(engine, table))
     heavy(pa, table, route)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -22,10 +23,12 @@ from interlock.harness._frame import (
 )
 from interlock.harness._recorder import Recorder
 from interlock.harness.ctx import Ctx
-from interlock.harness.limits import RunRefused, Stopped, admit, settle
+from interlock.harness.limits import PASSING, RunRefused, Stopped, admit, settle
 from interlock.record.reply import as_reply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from interlock.harness._callables import Call
     from interlock.harness.retry import Retry
     from interlock.record.rollout import Kind
@@ -34,8 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["Walk"]
 
 _SHIELD_SECONDS = 2.0
-_PASSING = (Stopped, UsageError, RunRefused)
-"""What a callable's failure is not: it ends the workflow, not the step alone."""
 
 
 class Walk(Recorder):
@@ -49,6 +50,7 @@ class Walk(Recorder):
         value: object,
         *,
         under: Frame | str | None = None,
+        path: str | None = None,
         digest: str | None = None,
         is_judgement: bool = False,
         reserve: Reserve = None,
@@ -60,6 +62,8 @@ class Walk(Recorder):
         idempotent: bool | None = None,
         call_id: str | None = None,
         read: Reader = as_reply,
+        decision: object = None,
+        meta: Mapping[str, object] | None = None,
     ) -> Outcome:
         """Take a step: call, and record what comes of it.
 
@@ -70,6 +74,7 @@ class Walk(Recorder):
             value: What it is called with.
             under: The step that this one belongs to, as a frame or a path; else it stands at the
                 top of the workflow.
+            path: Its path, where `place` gave it beforehand.
             digest: The digest of the input, where it is known; that of *value* when None.
             is_judgement: Whether it judges an answer that was paid for: then the ceilings of
                 tokens and cost do not keep it from starting.
@@ -82,6 +87,8 @@ class Walk(Recorder):
             idempotent: Whether calling it again with the same key does no harm.
             call_id: The id of the call that it answers.
             read: How the answer is read.
+            decision: What was decided before it, which it records.
+            meta: What else was seen before it.
 
         Returns:
             The outcome: an answer, or an error that was raised, timed out or was answered.
@@ -100,7 +107,7 @@ class Walk(Recorder):
             kind=kind,
             call=call,
             value=value,
-            path=self.place(name, under),
+            path=self.place(name, under) if path is None else path,
             digest=input_digest(value) if digest is None else digest,
             is_judgement=is_judgement,
             reserve=_reserved(reserve, value, name),
@@ -112,8 +119,78 @@ class Walk(Recorder):
             read=read,
             outer=outer,
             holds=held if limiter is None else held | {limiter},
+            decision=decision,
+            meta=meta or {},
         )
         return await self._attempts(plan, retry or self.run.retry, place)
+
+    async def consult(
+        self,
+        name: str,
+        call: Call,
+        value: object,
+        *,
+        under: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 (as of a step)
+        told: Callable[[object], object] = lambda _answer: None,
+    ) -> object:
+        """Ask judgement that is no step, such as a hook, and return its answer.
+
+        It is recorded as a step of kind `decision` where there is something to record: a decision,
+        a reading of the clock, a workflow inside.
+
+        Args:
+            name: The last part of the path that its context has.
+            call: What is asked.
+            value: What it is asked.
+            under: The path of the step that it belongs to.
+            timeout: Seconds; what is left of the run holds as well. Sync code is waited for.
+            told: What of the answer is a decision to record; None is nothing.
+
+        Raises:
+            TimeoutError: When there was no answer in time.
+        """
+        path = self.place(name, under)
+        plan = Plan(name, "decision", call, value, path, None, self.outer, is_judgement=True)
+        frame, clock = Frame(self, plan), self.run.clock
+        ending = Ending(frame, 1, clock.now(), clock.monotonic())
+        try:
+            answer = await self._judged(frame, timeout)
+            ending.decision = told(answer)
+        except Exception as error:
+            ending.raised(error, None, clock.now())
+            raise
+        finally:
+            if ending.decision is not None or frame.readings or frame.nested:
+                await self.note(ending.step())
+        return answer
+
+    async def _judged(self, frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC109
+        plan = frame.plan
+        ctx = Ctx(frame, 1) if plan.call.takes_ctx else None
+        left = self._time_left() if self.is_timed else math.inf
+        seconds = min(left, math.inf if timeout is None else timeout)
+        token = current_frame.set(frame)
+        try:
+            if seconds == math.inf:
+                return await plan.call.judge(plan.value, ctx)
+            with self.run.clock.limit(seconds):
+                return await plan.call.judge(plan.value, ctx)
+            raise TimeoutError(f"no answer within {seconds:g} s")
+        finally:
+            current_frame.reset(token)
+
+    def may_start(self, path: str) -> None:
+        """Test the ceilings before a step of that path.
+
+        Raises:
+            Stopped: When it could not start.
+        """
+        for account in self.accounts:
+            covered = 0 if self.outer is None else self.outer.covered(account)
+            reason = account.reached(0, covered, self.run.clock, None)
+            if reason is not None:
+                raise Stopped(reason, path)
 
     async def _attempts(self, plan: Plan, retry: Retry | None, place: _Place | None) -> Outcome:
         attempt, usage = 1, NOTHING
@@ -135,14 +212,7 @@ class Walk(Recorder):
             attempt += 1
         if attempt == 1:
             return outcome
-        return Outcome(
-            outcome.step,
-            outcome.reply,
-            outcome.value,
-            usage,
-            outcome.verdict,
-            outcome.exception,
-        )
+        return replace(outcome, usage=usage)
 
     def _capacity(self, name: str | None, held: frozenset[str]) -> _Place | None:
         """Return what is held while a step runs: a place of a limiter, or nothing."""
@@ -197,7 +267,7 @@ class Walk(Recorder):
                     ending.timed_out(seconds, retry, self.run.clock.now())
                     self.overrun |= by_run
                     return
-        except _PASSING:
+        except PASSING:
             raise
         except Exception as error:  # noqa: BLE001 (recorded and handed to the workflow)
             ending.raised(error, retry, self.run.clock.now())

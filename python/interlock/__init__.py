@@ -40,10 +40,13 @@ if TYPE_CHECKING:
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
+    from interlock.harness.mcp_tools import mcp_tools
     from interlock.harness.retry import Retry
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
+    from interlock.harness.tool import Tool, tool
+    from interlock.harness.toolbus import ToolBus, finish, toolbus
     from interlock.record.reply import as_reply
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
@@ -100,10 +103,13 @@ _HOMES = {
     "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
     "harness.judge": ("Gate",),
     "harness.limits": ("Limits",),
+    "harness.mcp_tools": ("mcp_tools",),
     "harness.retry": ("Retry",),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
+    "harness.tool": ("Tool", "tool"),
+    "harness.toolbus": ("ToolBus", "finish", "toolbus"),
     "record.reply": ("as_reply",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
@@ -182,6 +188,8 @@ __all__ = [
     "Step",
     "TableResult",
     "Tier",
+    "Tool",
+    "ToolBus",
     "ToolCall",
     "ToolResult",
     "Undetermined",
@@ -202,13 +210,17 @@ __all__ = [
     "decision_table",
     "digest",
     "error_classify",
+    "finish",
     "lead_assign",
+    "mcp_tools",
     "parse_retry_after",
     "resolve",
     "rule_score",
     "sequence_run",
     "stall_detect",
     "tier_report",
+    "tool",
+    "toolbus",
 ]
 
 

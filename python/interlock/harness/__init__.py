@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.harness._callables import inline_sync
 from interlock.harness._clock import Clock, SystemClock
 from interlock.harness._compact import Compact, Compactions
+from interlock.harness._declare import ToolChange
 from interlock.harness._stops import DeadlineCheck, Stall, StallDetect
 from interlock.harness.cascade import Cascade, CascadeResult, TierRecord, cascade
 from interlock.harness.chain import Chain, ChainResult, Stage, chain
@@ -15,11 +16,14 @@ from interlock.harness.judge import Gate
 from interlock.harness.limits import Limits, Remaining
 from interlock.harness.loop import Loop, LoopResult, loop
 from interlock.harness.loop_state import Exchange, LoopState
+from interlock.harness.mcp_tools import mcp_tools
 from interlock.harness.messages import anthropic_messages, openai_messages, responses_items
 from interlock.harness.retry import Retry
 from interlock.harness.run import Run
 from interlock.harness.tier import Tier
 from interlock.harness.tier_report import TierReport, TierShare, tier_report
+from interlock.harness.tool import Tool, tool
+from interlock.harness.toolbus import ToolBus, finish, toolbus
 from interlock.record import (
     ErrorInfo,
     Event,
@@ -72,7 +76,10 @@ __all__ = [
     "TierRecord",
     "TierReport",
     "TierShare",
+    "Tool",
+    "ToolBus",
     "ToolCall",
+    "ToolChange",
     "ToolResult",
     "Usage",
     "Verdict",
@@ -80,9 +87,13 @@ __all__ = [
     "as_reply",
     "cascade",
     "chain",
+    "finish",
     "inline_sync",
     "loop",
+    "mcp_tools",
     "openai_messages",
     "responses_items",
     "tier_report",
+    "tool",
+    "toolbus",
 ]

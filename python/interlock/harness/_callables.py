@@ -30,7 +30,7 @@ class Call(NamedTuple):
     takes_ctx: bool
     is_async: bool
 
-    async def work(self, value: object, ctx: object, run: Run) -> object:
+    async def work(self, value: object, ctx: object, run: Run | None) -> object:
         """Call for work: a sync function in a worker thread, unless `inline_sync` is in force."""
         function = self.function
         if self.is_async:
@@ -39,8 +39,9 @@ class Call(NamedTuple):
             return await self.judge(value, ctx)
         args = (value, ctx) if self.takes_ctx else (value,)
         # A thread cannot be stopped: when the step is cancelled it is left to end by itself.
+        limiter = None if run is None else run.threads()
         (answer,) = await to_thread.run_sync(
-            _boxed, function, args, abandon_on_cancel=True, limiter=run.threads()
+            _boxed, function, args, abandon_on_cancel=True, limiter=limiter
         )
         return await _awaited(answer)
 

@@ -36,10 +36,13 @@ if TYPE_CHECKING:
         Undetermined,
         UsageError,
     )
+    from interlock.harness._compact import Compact
     from interlock.harness.cascade import Cascade, CascadeResult, cascade
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.hooks import Block, Hooks
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
+    from interlock.harness.loop import Loop, LoopResult, loop
     from interlock.harness.mcp_tools import mcp_tools
     from interlock.harness.retry import Retry
     from interlock.harness.run import Run
@@ -99,10 +102,13 @@ _HOMES = {
         "Undetermined",
         "UsageError",
     ),
+    "harness._compact": ("Compact",),
     "harness.cascade": ("Cascade", "CascadeResult", "cascade"),
     "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
+    "harness.hooks": ("Block", "Hooks"),
     "harness.judge": ("Gate",),
     "harness.limits": ("Limits",),
+    "harness.loop": ("Loop", "LoopResult", "loop"),
     "harness.mcp_tools": ("mcp_tools",),
     "harness.retry": ("Retry",),
     "harness.run": ("Run",),
@@ -135,6 +141,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Block",
     "Branch",
     "BranchResult",
     "Cascade",
@@ -144,6 +151,7 @@ __all__ = [
     "CheckReport",
     "CheckResult",
     "Checks",
+    "Compact",
     "ConfigError",
     "DeadlineResult",
     "DecisionTable",
@@ -154,12 +162,15 @@ __all__ = [
     "FormatResult",
     "Gate",
     "HeldStep",
+    "Hooks",
     "InputInvalid",
     "InterlockError",
     "Json",
     "LeadAssign",
     "LeadResult",
     "Limits",
+    "Loop",
+    "LoopResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -212,6 +223,7 @@ __all__ = [
     "error_classify",
     "finish",
     "lead_assign",
+    "loop",
     "mcp_tools",
     "parse_retry_after",
     "resolve",

@@ -12,6 +12,7 @@ from interlock import _core
 from interlock.errors import ConfigError, UsageError
 from interlock.harness._frame import Reading, input_digest
 from interlock.harness._guard import Judged
+from interlock.harness._told import not_called, shown
 from interlock.harness.limits import RunRefused, Stopped
 from interlock.record.reply import as_json_reply, plain_data
 from interlock.record.rollout import Step
@@ -96,7 +97,8 @@ class Batch:
         effect, path = self._tools.effect(call.name), self._place(call)
         try:
             # What is judged and what runs is this copy, whoever still holds the reply.
-            call = replace(call, args=cast("dict[str, Any]", _core.plain(call.args)))
+            args = cast("dict[str, Any]", _core.plain(call.args, "arguments", finite=True))
+            call = replace(call, args=args)
         except ConfigError as error:
             message = f"the arguments are no JSON: {error.problems[0]}"
             call = replace(call, args={}, args_error=call.args_error or message)
@@ -109,8 +111,8 @@ class Batch:
         """Invoke a call, unless it must not run; what keeps it from starting is noted."""
         call, judged = slot.call, slot.judged
         if call.args_error is not None:
-            error = ErrorInfo("ArgumentsUnread", call.args_error, "bad_request", "fail")
-            await self._note(slot, "failed", f"not called: {call.args_error}", error)
+            error = not_called("invalid_arguments", shown(call.args_error))
+            await self._note(slot, "failed", f"{error.type}: {error.message}", error)
         elif judged.block is not None:
             error = ErrorInfo(
                 "blocked", judged.block.reason, "permission", "escalate", source="hook"
@@ -209,10 +211,10 @@ class Batch:
         found = outcome.result
         if found is None:
             error = step.error or ErrorInfo("failed", "the tool gave no answer")
-            said = f"{error.type}: {error.message}"
+            said = f"{error.type}: {shown(error.message)}"
             status: ToolStatus = "in_doubt" if step.status == "in_doubt" else "failed"
             if status == "in_doubt":
-                said += " (it may or may not have happened)"
+                said += "; it may or may not have happened"
             found = ToolResult(call.id, call.name, status, said, error)
         return replace(found, call_id=call.id, name=call.name, effect=slot.effect, turn=self._turn)
 

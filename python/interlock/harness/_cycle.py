@@ -108,15 +108,17 @@ class Cycle:
         if reply is None or not outcome.ok:
             said = ErrorInfo("failed", "the reply says that it failed")
             progress.error = outcome.step.error or said
+            if reply is not None:
+                await self._guard.after_turn(self._state(turn), path)
             return "failed"
         batch = Batch(self._walk, self._guard, self._parts.tools, turn, path)
         await batch.take(reply.calls, parallel=self._parts.parallel_tools)
         exchange = Exchange(reply, tuple(batch.results))
         self._history.add(exchange)
         self._stops.see(exchange)
+        await self._guard.after_turn(self._state(turn), path)
         if batch.stop is not None:
             return batch.stop.reason
-        await self._guard.after_turn(self._state(turn), path)
         progress.finish = batch.finish
         ended = "finished" if batch.finish is not None else self._ended(reply)
         if ended is None:

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 from interlock import _core
-from interlock.errors import Problem, UsageError
+from interlock.errors import UsageError
 from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import wrong
-from interlock.record.values import Effect, ErrorInfo, ToolCall, ToolResult
+from interlock.harness.toolbus import ToolBus
+from interlock.record.values import EFFECTS, Effect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from interlock.errors import Problem
+
 __all__ = ["Toolset", "read_tools"]
 
-_EFFECTS = (None, *get_args(Effect))
-
-
-class NoTools:
-    """An empty bus."""
-
-    names: tuple[str, ...] = ()
-
-    async def invoke(self, call: ToolCall) -> ToolResult:
-        """Say that there is no such tool."""
-        message = f"there is no tool {_core.preview(call.name)}; none is offered"
-        error = ErrorInfo("UnknownTool", message, "not_found", "fail")
-        return ToolResult(call.id, call.name, "failed", f"UnknownTool: {message}", error)
+_EFFECTS = (None, *EFFECTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ class Toolset:
                 f"the effect of tool {_core.preview(name)} is told as {shown}; it must be one of "
                 f"{', '.join(map(str, _EFFECTS))}"
             )
-        return cast("Effect | None", told)
+        return told
 
     def is_idempotent(self, name: str) -> bool:
         """Say whether calling a tool again with the same key does no harm."""
@@ -74,10 +65,7 @@ class Toolset:
 
     def config(self) -> object:
         """Return what they are, as data."""
-        names = self.names
-        if names is None:
-            return label_of(self.given)
-        return {name: self.effect(name) for name in names}
+        return self.given.pin() if isinstance(self.given, ToolBus) else label_of(self.given)
 
     def _told(self, method: str, name: str) -> object:
         ask: Callable[[str], Any] | None = getattr(self.given, method, None)
@@ -86,10 +74,14 @@ class Toolset:
 
 def read_tools(given: object, problems: list[Problem]) -> Toolset:
     """Read what was passed as tools; what cannot be invoked is added to the problems."""
-    tools = NoTools() if given is None else given
+    tools = ToolBus(()) if given is None else given
     invoke = getattr(tools, "invoke", None)
     if not callable(invoke):
         message = "must have a method `invoke(call)`, as toolbus([...]) has"
         problems.append(wrong(given, "tools", message))
-        invoke = NoTools().invoke
+        return Toolset(tools, Call(_nothing, takes_ctx=False, is_async=False))
     return Toolset(tools, call_of(invoke, "tools.invoke", problems))
+
+
+def _nothing(_call: object) -> None:
+    """Stand for an `invoke` that is none."""

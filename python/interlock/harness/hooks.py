@@ -17,7 +17,7 @@ from interlock.harness._config import (
     seconds_problems,
     wrong,
 )
-from interlock.record.values import Effect
+from interlock.record.values import EFFECTS, Effect
 from interlock.tools.decision_table import DecisionTable
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Hooks:
             `args`, `effect` and `id`, whose outputs are `allow`, `block` or `ask`, or a mapping
             with one of them as `decision` and a `reason`. A conflict or an undecided row blocks.
         after_tool: Called with the call and the `ToolResult`, or with the result alone.
-        after_turn: Called with the `LoopState` after the turn.
+        after_turn: Called with the `LoopState` after each turn that gave a reply.
         rewrite_tool: Called as `before_tool`, before any of these; returns new arguments, or None.
         on_error: What it means when a hook that may refuse raises or takes too long: `allow`,
             `block`, or one of them by the effect of the tool, `allow` where nothing is said.
@@ -222,7 +222,7 @@ def _on_error_problems(given: object) -> list[Problem]:
     if not isinstance(given, Mapping):
         message = "must be allow or block, or a mapping of effects to these"
         return [Problem("spec/unknown-choice", "hooks.on_error", _core.preview(given), message)]
-    effects = (None, *get_args(Effect))
+    effects = (None, *EFFECTS)
     problems: list[Problem] = []
     for effect, said in cast("Mapping[object, object]", given).items():
         place = f"hooks.on_error.{effect}"

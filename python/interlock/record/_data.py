@@ -28,9 +28,9 @@ _KNOWN: dict[str, object] = {}
 class Record(WireForm):
     """A frozen dataclass that can be written as data and read back equal.
 
-    A field whose default is None or empty is left out when it has that value. Annotations may be plain
-    types, `Literal`, other records, and tuples, mappings and unions of these; a field annotated
-    `object` holds any JSON value.
+    A field whose default is None or empty is left out when it has that value. Annotations may be
+    plain types, `Literal`, other records, and tuples, mappings and unions of these; a field
+    annotated `object` holds any JSON value.
     """
 
     __slots__ = ()

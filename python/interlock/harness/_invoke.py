@@ -114,7 +114,9 @@ def _output(value: object, reply: Reply) -> object:
     """Give what a model is shown: data as data, the rest as text."""
     if value is None:
         return None
-    return reply.output if reply.data is None else plain_data(reply.data)
+    if reply.data is None:
+        return reply.output
+    return _core.plain(plain_data(reply.data), "output", finite=True)
 
 
 def _is_counted(value: object, reply: Reply, frame: Frame | None) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple, cast
 
-from anyio import BrokenResourceError, ClosedResourceError, EndOfStream
+from anyio import BrokenResourceError, ClosedResourceError, EndOfStream, lowlevel
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem
@@ -46,7 +46,7 @@ async def mcp_tools(
     trust_hints: bool = False,
     prefix: str | None = None,
     effects: Mapping[str, Effect | None] | None = None,
-    only: tuple[str, ...] | None = None,
+    only: Collection[str] | None = None,
     timeout: float | None = 60.0,  # noqa: ASYNC109 (of each call too)
     max_output: int | None = None,
 ) -> ToolBus:
@@ -76,34 +76,65 @@ async def mcp_tools(
     if prefix is not None and not isinstance(prefix, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         problems.append(wrong(prefix, "prefix", "must be a text, or None"))
     raise_problems(problems)
-    listed = {str(one.name): one for one in await _listed(session, timeout)}
-    own: dict[str, Effect | None] = dict(effects or {})
-    problems += _unknown([*own], "effects", listed) + _unknown([*(only or ())], "only", listed)
-    server = _name_of(session)
-    made: list[Tool[..., Any]] = []
-    for name, told in listed.items():
-        if only is not None and name not in only:
-            continue
-        effect, idempotent = _hinted(told) if trust_hints else (None, None)
+    own = dict(effects or {})
+    server = _Server(session, own, trust_hints, prefix or "", timeout, max_output)
+    if timeout is None:
+        return ToolBus(await server.tools(only), name=server.name)
+    with SystemClock().limit(timeout):
+        return ToolBus(await server.tools(only), name=server.name)
+    raise TimeoutError(f"{server.name} did not list its tools within {timeout:g} s")
+
+
+class _Server(NamedTuple):
+    """A server, and what counts of what it says."""
+
+    session: Any
+    effects: dict[str, Effect | None]
+    trust_hints: bool
+    prefix: str
+    timeout: float | None
+    max_output: int | None
+
+    @property
+    def name(self) -> str:
         try:
-            made.append(
-                Tool(
-                    name=(prefix or "") + re.sub(r"[^A-Za-z0-9_-]", "_", name),
-                    function=_caller(session, name),
-                    call=Call(_called(_caller(session, name)), takes_ctx=False, is_async=True),
-                    arguments=of_schema(_one_of(told, "input_schema", "inputSchema") or {}),
-                    source=f"{server}, tool {_core.preview(name)}",
-                    description=told.description or "",
-                    effect=own.get(name, effect),
-                    idempotent=idempotent,
-                    timeout=timeout,
-                    max_output=max_output,
-                )
-            )
-        except ConfigError as error:
-            problems += [one._replace(field=f"{name}.{one.field}") for one in error.problems]
-    raise_problems(problems)
-    return ToolBus(made, name=server)
+            return f"MCP server {self.session.server_info.name}"
+        except Exception:  # noqa: BLE001 (a name for errors, which some sessions do not tell)
+            return "MCP server"
+
+    async def tools(self, only: Collection[str] | None) -> list[Tool[..., Any]]:
+        """Make tools of what the server lists."""
+        listed = {str(one.name): one for one in await _pages(self.session)}
+        problems = _unknown(self.effects, "effects", listed) + _unknown(only or (), "only", listed)
+        made: list[Tool[..., Any]] = []
+        for name, told in listed.items():
+            if only is None or name in only:
+                try:
+                    made.append(self._tool(name, told))
+                except ConfigError as error:
+                    problems += [
+                        one._replace(field=f"{name}.{one.field}") for one in error.problems
+                    ]
+                # A large schema takes a while to look through.
+                await lowlevel.checkpoint()
+        raise_problems(problems)
+        return made
+
+    def _tool(self, name: str, told: Any) -> Tool[..., Any]:
+        effect, idempotent = _hinted(told) if self.trust_hints else (None, None)
+        call = _caller(self.session, name)
+        return Tool(
+            name=self.prefix + re.sub(r"[^A-Za-z0-9_-]", "_", name),
+            function=call,
+            call=Call(_called(call), takes_ctx=False, is_async=True),
+            arguments=of_schema(_one_of(told, "input_schema", "inputSchema") or {}),
+            source=f"{self.name}, tool {_core.preview(name)}",
+            description=told.description or "",
+            effect=self.effects.get(name, effect),
+            idempotent=idempotent,
+            timeout=self.timeout,
+            max_output=self.max_output,
+        )
 
 
 def _effect_problems(effects: object) -> list[Problem]:
@@ -119,7 +150,7 @@ def _effect_problems(effects: object) -> list[Problem]:
     ]
 
 
-def _unknown(names: list[str], field: str, listed: Mapping[str, object]) -> list[Problem]:
+def _unknown(names: Iterable[str], field: str, listed: Mapping[str, object]) -> list[Problem]:
     known = list(listed)
     return [
         Problem(
@@ -131,21 +162,6 @@ def _unknown(names: list[str], field: str, listed: Mapping[str, object]) -> list
         for name in names
         if name not in listed
     ]
-
-
-def _name_of(session: Any) -> str:
-    try:
-        return f"MCP server {session.server_info.name}"
-    except Exception:  # noqa: BLE001 (a name for errors, which some sessions do not tell)
-        return "MCP server"
-
-
-async def _listed(session: Any, timeout: float | None) -> list[Any]:  # noqa: ASYNC109 (of it all)
-    if timeout is None:
-        return await _pages(session)
-    with SystemClock().limit(timeout):
-        return await _pages(session)
-    raise TimeoutError(f"{_name_of(session)} did not list its tools within {timeout:g} s")
 
 
 async def _pages(session: Any) -> list[Any]:

@@ -30,10 +30,14 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "work",
 ]
 
-WORK_LIMIT = 200_000
+WORK_LIMIT = 100_000
 """Keywords applied in one check, each by the size of what it is and of what it looks at."""
 UNBOUNDED = ("unevaluatedProperties", "unevaluatedItems")
 """Keywords that are not checked: what they look at is found out by ways that are not counted."""
+
+_DEARER = ("$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf")
+_DEAR = 10
+"""What those take beside the others: a reference is looked up, alternatives keep their errors."""
 
 work: ContextVar[list[int]] = ContextVar("interlock_schema_work")
 """What is left of the work of a check, the one number of a list."""
@@ -62,12 +66,14 @@ def bounded(kind: Any) -> Any:
     """Make of a class of validators one whose work is counted."""
     keywords: dict[str, Keyword] = {**kind.VALIDATORS, **_OWN}
     extend: Any = cast("Any", validators).extend
-    return extend(kind, {name: _counted(one) for name, one in keywords.items()})
+    return extend(kind, {name: _counted(name, one) for name, one in keywords.items()})
 
 
-def _counted(keyword: Keyword) -> Keyword:
+def _counted(name: str, keyword: Keyword) -> Keyword:
+    cost = _DEAR if name in _DEARER else 1
+
     def counted(validator: Any, operand: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        _spend(1 + _size(operand) + _size(instance))
+        _spend(cost + _size(operand) + _size(instance))
         yield from keyword(validator, operand, instance, schema) or ()
 
     return counted
@@ -81,10 +87,10 @@ def _spend(amount: int) -> None:
 
 
 def _size(value: Any) -> int:
+    """Count a part of a value in keywords: by the time that going through it takes."""
     if isinstance(value, str):
-        # Some hundred characters are matched in the time of one keyword.
         return len(value) // 100
-    return len(cast("Any", value)) if isinstance(value, (dict, list)) else 0
+    return len(cast("Any", value)) // 5 if isinstance(value, (dict, list)) else 0
 
 
 def _pattern(validator: Any, source: str, instance: Any, schema: Any) -> Iterator[Any]:

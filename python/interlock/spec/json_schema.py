@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_schema"]
 
-NODES_LIMIT = 20_000
+NODES_LIMIT = 5_000
 """Values in a schema; the largest of real tools have some hundreds."""
 FAULTS_LIMIT = 50
 """Faults of one check; a model that sees fifty has enough to do."""
@@ -51,6 +51,8 @@ class _Schemed:
             problems = self._problems(args)
         except TooMuch:
             problems = [refused(f"checking them takes more than {WORK_LIMIT} steps")]
+        except RecursionError:
+            problems = [refused("are nested too deep to be checked")]
         except Exception as error:  # noqa: BLE001 (what cannot be checked is not called)
             problems = [refused(f"could not be checked: {type(error).__name__}: {error}")]
         finally:
@@ -141,15 +143,21 @@ def _validator(schema: dict[str, Any]) -> Validator:
         shown = _core.preview(named)
         raise ConfigError((Problem("spec/unknown-choice", "schema.$schema", shown, message),))
     kind = kind or kinds[0]
-    faults = [
-        Problem("spec/wrong-type", _inside("schema", one), _core.preview(one.instance), one.message)
-        for one in kind(kind.META_SCHEMA).iter_errors(schema)
-    ]
+    try:
+        faults = list(_faults(kind, schema))
+    except RecursionError:
+        faults = [Problem("spec/over-limit", "schema", None, "is nested too deep to be checked")]
     if faults:
         raise ConfigError(tuple(faults))
     # An empty registry: nothing is ever fetched. Without `$schema`, which names another checker.
     bare = {name: one for name, one in schema.items() if name != "$schema"}
     return cast("Validator", bounded(kind)(bare, registry=EMPTY_REGISTRY))
+
+
+def _faults(kind: Any, schema: dict[str, Any]) -> Iterator[Problem]:
+    for one in kind(kind.META_SCHEMA).iter_errors(schema):
+        place = _inside("schema", one)
+        yield Problem("spec/wrong-type", place, _core.preview(one.instance), _said(one))
 
 
 def _same_draft(draft: str, named: object) -> bool:
@@ -178,7 +186,7 @@ def _said(error: Any) -> str:
     if error.validator in ("type", "enum", "const"):
         wanted = error.validator_value
         said = wanted if isinstance(wanted, str) else _core.preview(wanted, 200)
-        return f"must be {'one of ' if isinstance(wanted, list) else ''}{said}"
+        return f"must be {_MUST_BE[error.validator]}{said}"
     if error.validator in _BOUNDS:
         return f"must have {error.validator} {_core.preview(error.validator_value)}"
     if error.validator in ("anyOf", "oneOf", "not", "if", "contains"):
@@ -186,6 +194,7 @@ def _said(error: Any) -> str:
     return str(error.message)[:200]
 
 
+_MUST_BE = {"type": "of type ", "enum": "one of ", "const": ""}
 _BOUNDS = (
     "minimum",
     "maximum",

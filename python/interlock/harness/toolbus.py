@@ -259,7 +259,7 @@ def finish(
     Args:
         schema: What the answer must be: a type (a pydantic model, a dataclass, `list[str]`), or a
             JSON Schema. An object is given as the arguments; anything else as the one argument
-            `answer`, as is any JSON value when None.
+            `answer`. None: any JSON value as `answer`, or whatever other arguments come.
         name: What the model calls it by.
         description: What it is for; a sentence of ours when None.
 
@@ -272,7 +272,7 @@ def finish(
     arguments, is_whole = of_answer(schema)
 
     def answered(values: dict[str, Any]) -> Any:
-        return values if is_whole else values["answer"]
+        return values if is_whole or values.keys() != {"answer"} else values["answer"]
 
     return Tool(
         name=name,

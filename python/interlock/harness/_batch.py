@@ -97,11 +97,14 @@ class Batch:
         effect, path = self._tools.effect(call.name), self._place(call)
         try:
             # What is judged and what runs is this copy, whoever still holds the reply.
-            args = cast("dict[str, Any]", _core.plain(call.args, "arguments", finite=True))
-            call = replace(call, args=args)
+            args: object = _core.plain(call.args, "arguments", finite=True)
+            wrong = None if isinstance(args, dict) else "the arguments are no JSON object"
         except ConfigError as error:
-            message = f"the arguments are no JSON: {error.problems[0]}"
-            call = replace(call, args={}, args_error=call.args_error or message)
+            args, wrong = {}, f"the arguments are no JSON: {error.problems[0]}"
+        if wrong is None:
+            call = replace(call, args=cast("dict[str, Any]", args))
+        else:
+            call = replace(call, args={}, args_error=call.args_error or wrong)
         if call.args_error is not None:
             return _Slot(call, effect, path, Judged(call))
         judged = await self._guard.judged(call, effect, path)

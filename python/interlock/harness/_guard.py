@@ -132,7 +132,9 @@ class Guard:
         """Ask one hook; what it raises is recorded, and given back as a `_Failed`."""
         call, walk = hooks.calls[point], self._walk
         try:
-            return await walk.consult(point, call, given, under=path, timeout=hooks.timeout)
+            return await walk.consult(
+                hooks.label, call, given, under=f"{path}/{point}", timeout=hooks.timeout
+            )
         except PASSING:
             raise
         except Exception as error:  # noqa: BLE001 (recorded, and judged by `on_error`)

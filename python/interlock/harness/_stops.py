@@ -126,8 +126,9 @@ class DeadlineCheck:
         )
 
 
-for _kind in (StallDetect, Stall, DeadlineCheck):
-    _kind.__init__ = keywords(_kind.__init__)  # type: ignore[method-assign]
+StallDetect.__init__ = keywords(StallDetect.__init__)  # type: ignore[method-assign]
+Stall.__init__ = keywords(Stall.__init__)  # type: ignore[method-assign]
+DeadlineCheck.__init__ = keywords(DeadlineCheck.__init__)  # type: ignore[method-assign]
 
 
 class StopRule(NamedTuple):

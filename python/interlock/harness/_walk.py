@@ -162,7 +162,8 @@ class Walk(Recorder):
             raise
         finally:
             if ending.decision is not None or frame.readings or frame.nested:
-                await self.note(ending.step())
+                with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
+                    await self.note(ending.step())
         return answer
 
     async def _judged(self, frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC109

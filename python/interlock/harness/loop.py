@@ -225,12 +225,9 @@ class Loop(Workflow[Progress, LoopResult]):
 
 def _risky(tools: Toolset) -> list[tuple[str, Effect | None]]:
     """Name the tools that can do harm, or do not say."""
-    names = tools.names
-    if names is None:
+    if tools.bus is None:
         return [("any tool", None)]
-    found: list[tuple[str, Effect | None]]
-    found = [(name, tools.effect(name)) for name in names if not tools.is_finish(name)]
-    return [pair for pair in found if pair[1] in _RISKY]
+    return [(one.name, one.effect) for one in tools.bus if one.effect in _RISKY]
 
 
 def _compact_problems(compact: object, max_tokens: int | None) -> list[Problem]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, UsageError
+from interlock.harness._consult import consult
 from interlock.harness._frame import input_digest
 from interlock.harness.hooks import Ask, Block, word_of
 from interlock.harness.limits import PASSING
@@ -132,8 +133,8 @@ class Guard:
         """Ask one hook; what it raises is recorded, and given back as a `_Failed`."""
         call, walk = hooks.calls[point], self._walk
         try:
-            return await walk.consult(
-                hooks.label, call, given, under=f"{path}/{point}", timeout=hooks.timeout
+            return await consult(
+                walk, hooks.label, call, given, under=f"{path}/{point}", timeout=hooks.timeout
             )
         except PASSING:
             raise

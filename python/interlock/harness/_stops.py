@@ -11,6 +11,7 @@ from interlock import _core
 from interlock.errors import Problem, UsageError
 from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import keywords, raise_problems, wrong
+from interlock.harness._consult import consult
 from interlock.harness._frame import input_digest
 from interlock.harness.limits import PASSING
 from interlock.record.rollout import Step
@@ -214,8 +215,8 @@ class Stops:
             return await self._stalled(rule, rule.given, path)
         if isinstance(rule.given, DeadlineCheck):
             return await self._expired(rule.given, path)
-        answer = await self._walk.consult(
-            "stop", cast("Call", rule.call), state, under=path, told=_reason
+        answer = await consult(
+            self._walk, "stop", cast("Call", rule.call), state, under=path, decision_of=_reason
         )
         if answer is None:
             return None
@@ -249,7 +250,7 @@ class Stops:
             return check.check(now=now, started_at=self._started)
 
         call = Call(ask, takes_ctx=True, is_async=False)
-        answer = await self._walk.consult("stop", call, None, under=path, told=_wire)
+        answer = await consult(self._walk, "stop", call, None, under=path, decision_of=_wire)
         found = cast("DeadlineResult", answer)
         if found.expired or found.fits is False:
             return Said("deadline", cast("dict[str, Any]", found.to_dict()))

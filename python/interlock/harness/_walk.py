@@ -27,16 +27,16 @@ from interlock.harness.limits import PASSING, RunRefused, Stopped, admit, settle
 from interlock.record.reply import as_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from interlock.harness._callables import Call
     from interlock.harness.retry import Retry
     from interlock.record.rollout import Kind
     from interlock.record.values import Effect
 
-__all__ = ["Walk"]
+__all__ = ["SHIELD_SECONDS", "Walk"]
 
-_SHIELD_SECONDS = 2.0
+SHIELD_SECONDS = 2.0
 
 
 class Walk(Recorder):
@@ -124,63 +124,6 @@ class Walk(Recorder):
         )
         return await self._attempts(plan, retry or self.run.retry, place)
 
-    async def consult(
-        self,
-        name: str,
-        call: Call,
-        value: object,
-        *,
-        under: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 (as of a step)
-        told: Callable[[object], object] = lambda _answer: None,
-    ) -> object:
-        """Ask judgement that is no step, such as a hook, and return its answer.
-
-        It is recorded as a step of kind `decision` where there is something to record: a decision,
-        a reading of the clock, a workflow inside.
-
-        Args:
-            name: The last part of the path that its context has.
-            call: What is asked.
-            value: What it is asked.
-            under: The path of the step that it belongs to.
-            timeout: Seconds; what is left of the run holds as well. Sync code is waited for.
-            told: What of the answer is a decision to record; None is nothing.
-
-        Raises:
-            TimeoutError: When there was no answer in time.
-        """
-        path = self.place(name, under)
-        plan = Plan(name, "decision", call, value, path, None, self.outer, is_judgement=True)
-        frame, clock = Frame(self, plan), self.run.clock
-        ending = Ending(frame, 1, clock.now(), clock.monotonic())
-        try:
-            answer = await self._judged(frame, timeout)
-            ending.decision = told(answer)
-        except Exception as error:
-            ending.raised(error, None, clock.now())
-            raise
-        finally:
-            if ending.decision is not None or frame.readings or frame.nested:
-                with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
-                    await self.note(ending.step())
-        return answer
-
-    async def _judged(self, frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC109
-        plan = frame.plan
-        ctx = Ctx(frame, 1) if plan.call.takes_ctx else None
-        left = self._time_left() if self.is_timed else math.inf
-        seconds = min(left, math.inf if timeout is None else timeout)
-        token = current_frame.set(frame)
-        try:
-            if seconds == math.inf:
-                return await plan.call.judge(plan.value, ctx)
-            with self.run.clock.limit(seconds):
-                return await plan.call.judge(plan.value, ctx)
-            raise TimeoutError(f"no answer within {seconds:g} s")
-        finally:
-            current_frame.reset(token)
-
     def may_start(self, path: str) -> None:
         """Test the ceilings before a step of that path.
 
@@ -206,7 +149,7 @@ class Walk(Recorder):
             wait = retry.wait(outcome.step.error, attempt) if retry and may_repeat else None
             if wait is None:
                 break
-            if wait > self._time_left():
+            if wait > self.time_left():
                 raise Stopped("deadline")
             await self.tell("retry", plan.path, {"attempt": attempt, "wait_ms": int(wait * 1000)})
             await self.run.clock.sleep(wait)
@@ -247,7 +190,7 @@ class Walk(Recorder):
             if plan.outer is not None and plan.outer is not self.outer:
                 plan.outer.inside = plan.outer.inside + ending.usage + frame.inside
             if self.is_heard():
-                with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
+                with anyio.move_on_after(SHIELD_SECONDS, shield=True):
                     await self.tell("step_ended", plan.path, step=step)
         self._refuse_unpriced(ending)
         return ending.outcome(step)
@@ -286,13 +229,14 @@ class Walk(Recorder):
             return await plan.call.judge(plan.value, ctx)
         return await plan.call.work(plan.value, ctx, self.run)
 
-    def _time_left(self) -> float:
+    def time_left(self) -> float:
+        """Return the seconds until the earliest deadline; `math.inf` where there is none."""
         return min(one.remaining_ms(self.run.clock) for one in self.accounts) / 1000
 
     def _allowance(self, timeout: float | None) -> tuple[float, bool]:
         """Return the seconds that a step may take, and whether the run's end is what limits it."""
         own = self.step_timeout if timeout is None else min(timeout, self.step_timeout)
-        left = self._time_left() if self.is_timed else math.inf
+        left = self.time_left() if self.is_timed else math.inf
         return (left, True) if left < own else (own, False)
 
     def _refuse_unpriced(self, ending: Ending) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlock import ConfigError, Reply, ToolCall, ToolResult, Usage, finish, loop, tool, toolbus
+from interlock import ConfigError, Reply, ToolCall, ToolResult, Usage, finish, loop, toolbus
 from interlock.harness import (
     Block,
     Compact,
@@ -15,85 +15,17 @@ from interlock.harness import (
     Exchange,
     Hooks,
     Loop,
-    LoopState,
     Remaining,
     Stall,
 )
-from interlock.testing import Script, scripted
+from interlock.testing import scripted
 
 from .conftest import Go
-
-
-def call(name: str, ident: str = "", **args: object) -> ToolCall:
-    return ToolCall(ident or f"id_{name}", name, args)
-
-
-def asks(*calls: ToolCall, text: str = "", tokens: int = 0) -> Reply:
-    return Reply(text, calls=calls, usage=Usage(tokens))
-
-
-def says(text: str, tokens: int = 0) -> Reply:
-    return Reply(text, usage=Usage(tokens))
-
-
-class Desk:
-    """Tools that remember how often they ran."""
-
-    def __init__(self) -> None:
-        self.ran: list[str] = []
-
-        @tool(effect="readonly")
-        def lookup(key: str = "") -> str:
-            """Look something up."""
-            self.ran.append(f"lookup {key}")
-            return f"found {key}"
-
-        @tool(effect="destructive")
-        def remove(key: str = "") -> str:
-            """Remove something."""
-            self.ran.append(f"remove {key}")
-            return "removed"
-
-        @tool(effect="readonly")
-        def broken() -> str:
-            """Fail."""
-            self.ran.append("broken")
-            raise ValueError("no such key")
-
-        def undeclared() -> str:
-            """Do who knows what."""
-            self.ran.append("undeclared")
-            return "done"
-
-        self.lookup, self.remove, self.broken, self.undeclared = lookup, remove, broken, undeclared
-        self.bus = toolbus([lookup, remove, broken, undeclared, finish()])
-
-
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
-class Turns:
-    """A turn that answers from a script, and remembers the states it was given."""
-
-    def __init__(self, *answers: object, repeat: bool = False) -> None:
-        self.script: Script = scripted(*answers, repeat=repeat)
-
-    async def __call__(self, state: LoopState) -> object:
-        return await self.script(state)
-
-    @property
-    def states(self) -> list[LoopState]:
-        return [state for state in self.script.calls if isinstance(state, LoopState)]
+from .loops import Desk, Turns, asks, call, says, statuses
 
 
 def names(result: Any) -> list[str]:
     return [step.name for step in result.rollout.steps]
-
-
-def statuses(result: Any) -> list[tuple[str, str]]:
-    return [(step.name, step.status) for step in result.rollout.steps]
 
 
 def no_destruction(_call: ToolCall, effect: str | None) -> Block | None:

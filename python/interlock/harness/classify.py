@@ -203,11 +203,13 @@ def _data_arm(data: object) -> object:
     if isinstance(data, str):
         return data
     try:
-        plain = cast("object", plain_data(data))
+        plain: object = plain_data(data)
     except ConfigError:
         return data
-    told = cast("dict[str, object]", plain) if isinstance(plain, dict) else {}
-    return told.get("arm") if "arm" in told else plain
+    if not isinstance(plain, dict):
+        return plain
+    told = cast("dict[str, object]", plain)
+    return told.get("arm", told)
 
 
 def _refused(reason: str, choice: RouteChoice | None = None) -> RouteChoice:

@@ -165,21 +165,27 @@ def outcomes_listed(
     if len(outcomes) < len(names):
         for step in walk.steps:
             if step is not None:
-                taken.setdefault(step.path, []).append(step)
+                name = step.path.removeprefix(walk.prefix).split("/", 1)[0]
+                taken.setdefault(name, []).append(step)
     why = ErrorInfo("stopped", reason, "cancelled", "escalate")
     return tuple(
-        outcomes.get(at) or _cut_short(name, taken.get(f"{walk.prefix}{name}", ()), why)
+        outcomes.get(at) or _cut_short(name, taken.get(name, ()), why)
         for at, name in enumerate(names)
     )
 
 
 def _cut_short(name: str, steps: Sequence[Step], why: ErrorInfo) -> BranchOutcome:
-    if not steps:
+    """Tell what became of a branch by its attempts, and by the steps inside them."""
+    own = [step for step in steps if step.path.count("/") == steps[0].path.count("/")]
+    if not own:
         return BranchOutcome(name=name, status="cancelled", error=why)
-    latest = steps[-1]
-    status = "cancelled" if latest.status == "failed" else latest.status
-    usage = total_usage(step.usage for step in steps)
-    return BranchOutcome(name=name, status=status, error=latest.error or why, usage=usage)
+    status, error = own[-1].status, own[-1].error
+    return BranchOutcome(
+        name=name,
+        status="cancelled" if status == "failed" else status,
+        error=error or why,
+        usage=total_usage(step.usage for step in steps),
+    )
 
 
 def error_of(outcomes: Sequence[BranchOutcome]) -> ErrorInfo | None:

@@ -372,7 +372,7 @@ class TestQuorum:
 
     def test_failures_beside_a_quorum_do_not_count(self, go: Go) -> None:
         parts = [scripted(ValueError("x")), scripted("b"), scripted("c")]
-        join = scripted("joined")
+        join: Any = scripted("joined")
         result = go(parallel, 1, parts, quorum=2, join=join, concurrency=1)
 
         assert (result.status, result.stopped_by, result.output) == (

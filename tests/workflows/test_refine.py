@@ -46,13 +46,14 @@ def test_N_03_revise_is_told_what_was_wrong_until_it_is_good_enough(go: Go) -> N
     no = Verdict(ok=False, feedback="shorter")
     judge = scripted(no, Verdict(ok=False, feedback="more"), Verdict(ok=True))
     draft, revise = scripted("one"), scripted("two", "three", "four")
+    fed_back: Any = revise.calls
     result = go(refine, VALUES, draft=draft, judge=judge, revise=revise, max_rounds=9)
 
     assert draft.calls == [VALUES]
     assert draft.calls[0] is VALUES
-    told = [(values, drafted, verdict.feedback) for values, drafted, verdict, _ in revise.calls]
+    told = [(values, drafted, verdict.feedback) for values, drafted, verdict, _ in fed_back]
     assert told == [(VALUES, "one", "shorter"), (VALUES, "two", "more")]
-    assert [len(history) for *_, history in revise.calls] == [1, 2]
+    assert [len(history) for *_, history in fed_back] == [1, 2]
     assert (result.output, result.accepted, result.stopped_by) == ("three", True, "accepted")
     assert [step.path for step in result.rollout.steps] == [
         *("draft_0", "judge_0", "draft_1", "judge_1", "draft_2", "judge_2")
@@ -63,7 +64,7 @@ def test_N_03_revise_is_told_what_was_wrong_until_it_is_good_enough(go: Go) -> N
 
 
 def test_every_draft_is_judged_the_last_included(go: Go) -> None:
-    judge = scripted(Verdict(ok=False), repeat=True)
+    judge: Any = scripted(Verdict(ok=False), repeat=True)
     result = go(refine, VALUES, draft=drafts(3), judge=judge)
 
     assert [reply.output for reply in judge.calls] == ["draft 0", "draft 1", "draft 2"]
@@ -282,7 +283,7 @@ class TestWhatDraftsAgain:
 
     def test_it_gets_what_a_draft_returned_as_it_is(self, go: Go) -> None:
         data = {"text": "a"}
-        revise = scripted("b")
+        revise: Any = scripted("b")
         go(refine, 1, draft=scripted(data), judge=scripted(NO, YES), revise=revise)
 
         assert revise.calls[0][1] is data
@@ -324,7 +325,7 @@ class TestDecisionTools:
     )
 
     def test_checks_give_the_share_that_holds_and_what_failed(self, go: Go) -> None:
-        revise = scripted("a", "ab")
+        revise: Any = scripted("a", "ab")
         result = go(refine, 1, draft=scripted("c"), judge=self.CHECKS, revise=revise)
         feedback = [verdict.feedback for _, _, verdict, _ in revise.calls]
 

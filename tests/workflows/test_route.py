@@ -420,7 +420,7 @@ def test_refused_with_every_field(options: dict[str, Any], fields: list[str]) ->
 def test_what_is_probably_not_meant_so() -> None:
     owners = [{"id": "a", "when": ANY}, {"id": "b", "when": ANY}]
     turns = LeadAssign(owners, strategy="round_robin")
-    two = {"a": str, "b": str}
+    two: dict[str, Any] = {"a": str, "b": str}
 
     assert [one.field for one in Route(classify=str, arms={"a": str}).lint()] == ["arms"]
     assert [one.field for one in Route(classify=turns, arms=two).lint()] == ["classify.strategy"]
@@ -428,7 +428,7 @@ def test_what_is_probably_not_meant_so() -> None:
 
 
 def test_digests_tell_setups_apart() -> None:
-    two = {"approve": str, "reject": repr}
+    two: dict[str, Any] = {"approve": str, "reject": repr}
     made = [
         Route(classify=str, arms=two),
         Route(classify=repr, arms=two),

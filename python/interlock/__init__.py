@@ -44,12 +44,17 @@ if TYPE_CHECKING:
     from interlock.harness.limits import Limits
     from interlock.harness.loop import Loop, LoopResult, loop
     from interlock.harness.mcp_tools import mcp_tools
+    from interlock.harness.parallel import Parallel, ParallelResult, parallel
+    from interlock.harness.refine import Refine, RefineResult, refine
     from interlock.harness.retry import Retry
+    from interlock.harness.route import Route, RouteResult, route
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
     from interlock.harness.tool import Tool, tool
     from interlock.harness.toolbus import ToolBus, finish, toolbus
+    from interlock.harness.vote import Vote, VotingResult, vote
+    from interlock.harness.work import Work
     from interlock.record.reply import as_reply
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
@@ -57,7 +62,7 @@ if TYPE_CHECKING:
     from interlock.record.values import ErrorInfo, Reply, ToolCall, ToolResult, Verdict
     from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
     from interlock.tools.branch import Branch, BranchResult, branch
-    from interlock.tools.consensus_vote import VoteResult, consensus_vote
+    from interlock.tools.consensus_vote import ConsensusVote, VoteResult, consensus_vote
     from interlock.tools.deadline_check import DeadlineResult, deadline_check
     from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
     from interlock.tools.error_classify import (
@@ -110,12 +115,17 @@ _HOMES = {
     "harness.limits": ("Limits",),
     "harness.loop": ("Loop", "LoopResult", "loop"),
     "harness.mcp_tools": ("mcp_tools",),
+    "harness.parallel": ("Parallel", "ParallelResult", "parallel"),
+    "harness.refine": ("Refine", "RefineResult", "refine"),
     "harness.retry": ("Retry",),
+    "harness.route": ("Route", "RouteResult", "route"),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
     "harness.tool": ("Tool", "tool"),
     "harness.toolbus": ("ToolBus", "finish", "toolbus"),
+    "harness.vote": ("Vote", "VotingResult", "vote"),
+    "harness.work": ("Work",),
     "record.reply": ("as_reply",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
@@ -123,7 +133,7 @@ _HOMES = {
     "record.values": ("ErrorInfo", "Reply", "ToolCall", "ToolResult", "Verdict"),
     "tools._plan": ("HeldStep", "ReadyStep", "SequencePlan"),
     "tools.branch": ("Branch", "BranchResult", "branch"),
-    "tools.consensus_vote": ("VoteResult", "consensus_vote"),
+    "tools.consensus_vote": ("ConsensusVote", "VoteResult", "consensus_vote"),
     "tools.deadline_check": ("DeadlineResult", "deadline_check"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
     "tools.error_classify": (
@@ -153,6 +163,7 @@ __all__ = [
     "Checks",
     "Compact",
     "ConfigError",
+    "ConsensusVote",
     "DeadlineResult",
     "DecisionTable",
     "ErrorClassify",
@@ -171,6 +182,8 @@ __all__ = [
     "Limits",
     "Loop",
     "LoopResult",
+    "Parallel",
+    "ParallelResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -181,12 +194,16 @@ __all__ = [
     "PatternUnsupported",
     "Problem",
     "ReadyStep",
+    "Refine",
+    "RefineResult",
     "Reply",
     "Resolution",
     "Result",
     "Retry",
     "RetryAfter",
     "Rollout",
+    "Route",
+    "RouteResult",
     "RuleScore",
     "Run",
     "RunFailed",
@@ -207,7 +224,10 @@ __all__ = [
     "Usage",
     "UsageError",
     "Verdict",
+    "Vote",
     "VoteResult",
+    "VotingResult",
+    "Work",
     "__version__",
     "as_reply",
     "branch",
@@ -225,14 +245,18 @@ __all__ = [
     "lead_assign",
     "loop",
     "mcp_tools",
+    "parallel",
     "parse_retry_after",
+    "refine",
     "resolve",
+    "route",
     "rule_score",
     "sequence_run",
     "stall_detect",
     "tier_report",
     "tool",
     "toolbus",
+    "vote",
 ]
 
 

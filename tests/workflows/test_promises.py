@@ -7,6 +7,7 @@ import pytest
 
 HERE = Path(__file__).parent
 PROMISES = {"C": range(1, 29), "H": range(1, 21), "L": range(1, 49)}
+PROMISES = {"C": range(1, 29), "H": range(1, 21), "N": range(1, 5)}
 """The promises of each workflow, by the letter of their ids."""
 
 TESTED = {

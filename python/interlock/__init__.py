@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     )
     from interlock.harness.cascade import Cascade, CascadeResult, cascade
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.graph import Graph, GraphResult
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
+    from interlock.harness.orchestrate import Orchestrate, OrchestrateResult, orchestrate
     from interlock.harness.retry import Retry
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
@@ -98,8 +100,10 @@ _HOMES = {
     ),
     "harness.cascade": ("Cascade", "CascadeResult", "cascade"),
     "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
+    "harness.graph": ("Graph", "GraphResult"),
     "harness.judge": ("Gate",),
     "harness.limits": ("Limits",),
+    "harness.orchestrate": ("Orchestrate", "OrchestrateResult", "orchestrate"),
     "harness.retry": ("Retry",),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
@@ -147,6 +151,8 @@ __all__ = [
     "ErrorVerdicts",
     "FormatResult",
     "Gate",
+    "Graph",
+    "GraphResult",
     "HeldStep",
     "InputInvalid",
     "InterlockError",
@@ -154,6 +160,8 @@ __all__ = [
     "LeadAssign",
     "LeadResult",
     "Limits",
+    "Orchestrate",
+    "OrchestrateResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -203,6 +211,7 @@ __all__ = [
     "digest",
     "error_classify",
     "lead_assign",
+    "orchestrate",
     "parse_retry_after",
     "resolve",
     "rule_score",

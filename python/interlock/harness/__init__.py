@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from interlock.harness._callables import inline_sync
 from interlock.harness._clock import Clock, SystemClock
+from interlock.harness._compiled_graph import CompiledGraph, GraphResult
+from interlock.harness._lead import PlanCtx
 from interlock.harness.cascade import Cascade, CascadeResult, TierRecord, cascade
 from interlock.harness.chain import Chain, ChainResult, Stage, chain
 from interlock.harness.ctx import Ctx
 from interlock.harness.flow import Flow, Node
+from interlock.harness.graph import Graph
+from interlock.harness.inputs import Inputs, NodeOutcome
 from interlock.harness.judge import Gate
 from interlock.harness.limits import Limits, Remaining
+from interlock.harness.orchestrate import Orchestrate, OrchestrateResult, orchestrate
+from interlock.harness.plan import Plan
 from interlock.harness.retry import Retry
 from interlock.harness.run import Run
 from interlock.harness.tier import Tier
@@ -34,13 +40,22 @@ __all__ = [
     "Chain",
     "ChainResult",
     "Clock",
+    "CompiledGraph",
     "Ctx",
     "ErrorInfo",
     "Event",
     "Flow",
     "Gate",
+    "Graph",
+    "GraphResult",
+    "Inputs",
     "Limits",
     "Node",
+    "NodeOutcome",
+    "Orchestrate",
+    "OrchestrateResult",
+    "Plan",
+    "PlanCtx",
     "Remaining",
     "Reply",
     "Result",
@@ -62,5 +77,6 @@ __all__ = [
     "cascade",
     "chain",
     "inline_sync",
+    "orchestrate",
     "tier_report",
 ]

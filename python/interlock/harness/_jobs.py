@@ -74,4 +74,4 @@ def status_by(stopped_by: str, outcomes: Iterable[NodeOutcome]) -> ResultStatus:
     states = {outcome.state for outcome in outcomes}
     if stopped_by in LIMITED or "completed" in states:
         return "incomplete"
-    return "failed" if "failed" in states else "incomplete"
+    return "failed" if "failed" in states or not states else "incomplete"

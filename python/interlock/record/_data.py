@@ -26,7 +26,7 @@ class Record(WireForm):
     """A frozen dataclass that can be written as data and read back equal.
 
     A field that is None or empty is left out when that is its default. Annotations may be plain
-    types, `Literal`, other records, and tuples, mappings and unions of these; a field annotated
+    types, `Literal`, other records, and tuples, sequences, mappings and unions of these; a field annotated
     `object` holds any JSON value.
     """
 
@@ -152,7 +152,7 @@ def _reader(hint: Any) -> _Read:
         return _union(inner)
     if origin is Literal:
         return _literal(inner)
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         return _listed(_reader(inner[0]))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapped(_reader(inner[1]))

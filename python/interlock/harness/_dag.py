@@ -9,10 +9,9 @@ import anyio
 
 from interlock import _core
 from interlock.harness._frame import NOTHING, input_digest
-from interlock.harness._jobs import Done, Job, done_of, held_back
+from interlock.harness._jobs import Done, Fresh, Job, done_of, held_back
 from interlock.harness.inputs import Inputs, NodeOutcome, told
 from interlock.harness.limits import Stopped
-from interlock.record.reply import as_json_reply
 from interlock.record.rollout import Step
 from interlock.record.values import ErrorInfo
 from interlock.tools._standing import DEAD, held, standing, state_of
@@ -217,7 +216,7 @@ class Dag:
             inputs,
             under=self.under,
             digest=digest,
-            read=as_json_reply,
+            read=Fresh(self.done[need] for need in job.step.needs),
             **job.options,
         )
         return done_of(job.step.id, outcome, self._passed.get(at, NOTHING))

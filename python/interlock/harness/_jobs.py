@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlock.harness._workflow import LIMITED
 from interlock.harness.inputs import NodeOutcome
+from interlock.record.reply import as_json_reply
+from interlock.record.usage import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,9 +19,10 @@ if TYPE_CHECKING:
     from interlock.harness.judge import Judge
     from interlock.record.result import ResultStatus
     from interlock.record.usage import Usage
+    from interlock.record.values import Reply
     from interlock.tools._steps import Step
 
-__all__ = ["Done", "Job", "done_of", "held_back", "status_by"]
+__all__ = ["Done", "Fresh", "Job", "done_of", "held_back", "status_by"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,20 @@ class Done(NamedTuple):
 
     value: object
     outcome: NodeOutcome
+
+
+class Fresh:
+    """Reads an answer; what was handed on as it came in was counted where it came from."""
+
+    def __init__(self, dones: Iterable[Done]) -> None:
+        """Take what the callable was given."""
+        self.given = [one for done in dones for one in (done.value, done.outcome.answer)]
+
+    def __call__(self, value: object, *, step: str) -> Reply:
+        """Read any JSON value, and all that `as_reply` takes."""
+        reply = as_json_reply(value, step=step)
+        is_given = value is not None and any(value is one for one in self.given)
+        return replace(reply, usage=NOTHING) if is_given else reply
 
 
 def done_of(node: str, outcome: Outcome, before: Usage) -> Done:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from interlock.conditions import Checks
 
-__all__ = ["Inputs", "NodeOutcome", "NodeState", "reading_problems"]
+__all__ = ["Inputs", "NodeOutcome", "NodeState", "reading_problems", "told"]
 
 NodeState = Literal[
     "completed", "failed", "skipped", "unreachable", "waiting", "undetermined", "cancelled"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from interlock import _core
 from interlock.errors import Problem
 from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import (
@@ -17,7 +18,7 @@ from interlock.harness._config import (
 )
 from interlock.harness._dag import Dag
 from interlock.harness._frame import input_digest
-from interlock.harness._jobs import status_by
+from interlock.harness._jobs import Done, Fresh, status_by
 from interlock.harness._lead import Planning, briefed
 from interlock.harness._orchestration import (
     Orchestration,
@@ -30,7 +31,6 @@ from interlock.harness._workflow import End, Workflow
 from interlock.harness.flow import Flow, Node
 from interlock.harness.inputs import NodeOutcome, told
 from interlock.harness.plan import Plan, merged
-from interlock.record.reply import as_json_reply
 from interlock.record.result import Result
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
                 briefed(self._merge, self._told(state, ())),
                 state.outcomes(),
                 digest=input_digest({name: one.data for name, one in state.outcomes().items()}),
-                read=as_json_reply,
+                read=Fresh(Done(one, one) for one in state.outcomes().values()),
             )
             if not state.answer.ok:
                 state.error = state.answer.step.error
@@ -186,7 +186,8 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
 
     async def _worked(self, walk: Walk, state: Orchestration) -> str:
         """Plan and run, as often as may be, and return what ended it."""
-        for left in range(self.replans, -1, -1):
+        left = self.replans
+        while True:
             fault = await self._planned(walk, state)
             if fault is not None:
                 return fault
@@ -206,7 +207,7 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
                 return ended
             if await is_stalled(walk, state):
                 return "stalled"
-        raise AssertionError("unreachable")
+            left -= 1
 
     async def _planned(self, walk: Walk, state: Orchestration) -> str | None:
         """Ask the lead until its plan can be run; return what ended it when none can."""
@@ -238,7 +239,10 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
         return {
             "values": state.values,
             "workers": tuple(self._workers),
-            "plan": state.plan,
+            # The lead may change what it gets; the plan stays as it was checked.
+            "plan": None
+            if state.plan is None
+            else Plan(cast("Any", _core.plain(state.plan.steps))),
             "faults": faults,
             "outcomes": state.outcomes(),
         }

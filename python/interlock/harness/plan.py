@@ -43,8 +43,8 @@ class Plan(Record):
 
     def __post_init__(self) -> None:
         """Keep a list as what cannot be changed."""
-        if type(self.steps) is list:
-            object.__setattr__(self, "steps", tuple(self.steps))
+        if isinstance(self.steps, list):
+            object.__setattr__(self, "steps", tuple(cast("list[object]", self.steps)))
 
 
 def written_plan(data: object) -> tuple[list[Entry], list[Problem]]:

@@ -25,9 +25,9 @@ _KNOWN: dict[str, object] = {}
 class Record(WireForm):
     """A frozen dataclass that can be written as data and read back equal.
 
-    A field that is None or empty is left out when that is its default. Annotations may be plain
-    types, `Literal`, other records, and tuples, sequences, mappings and unions of these; a field annotated
-    `object` holds any JSON value.
+    A field is left out when it is None or empty, and that is its default. Annotations may be plain
+    types, `Literal`, other records, and tuples, sequences, mappings and unions of these; a field
+    annotated `object` holds any JSON value.
     """
 
     __slots__ = ()
@@ -41,11 +41,10 @@ class Record(WireForm):
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         wire: dict[str, Any] = {}
-        for name, is_optional in _written(type(self)):
+        for name, is_optional, default in _written(type(self)):
             value: object = getattr(self, name)
-            if is_optional and (value is None or value in ((), {}, "")):
-                continue
-            wire[name] = encoded(value)
+            if not is_optional or (value is not None if default is None else value != default):
+                wire[name] = encoded(value)
         return wire
 
     @classmethod
@@ -93,18 +92,18 @@ def _items(value: object) -> list[tuple[str, object]] | None:
 
 
 @lru_cache(maxsize=128)
-def _written(cls: type[Record]) -> tuple[tuple[str, bool], ...]:
-    """Give the fields that are data, and whether each may be left out."""
+def _written(cls: type[Record]) -> tuple[tuple[str, bool, object], ...]:
+    """Give the fields that are data, whether each may be left out, and its default."""
     return tuple(
-        (field.name, _optional(field))
+        (field.name, *_optional(field))
         for field in fields(cast("Any", cls))
         if field.metadata.get("data", True)
     )
 
 
-def _optional(field: Field[Any]) -> bool:
+def _optional(field: Field[Any]) -> tuple[bool, object]:
     default = field.default if field.default_factory is MISSING else field.default_factory()
-    return default is None or default in ((), {}, "")
+    return default is None or default in ((), {}, ""), default
 
 
 @lru_cache(maxsize=128)
@@ -112,7 +111,7 @@ def _readers(cls: type[Record]) -> dict[str, tuple[_Read, bool]]:
     """Give for each field how it is read, and whether it must be there."""
     names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **_KNOWN}
     hints = get_type_hints(cls, localns=names)
-    written = {name for name, _ in _written(cls)}
+    written = {name for name, *_ in _written(cls)}
     return {
         field.name: (
             _reader(hints[field.name]),

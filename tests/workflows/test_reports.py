@@ -13,7 +13,21 @@ from typing import Any
 import pytest
 from reports.differences import differences
 
-from interlock import Checks, Reply, Retry, Run, Stage, UsageError, Verdict, cascade, chain
+from interlock import (
+    Checks,
+    Limits,
+    Orchestrate,
+    Reply,
+    Retry,
+    Run,
+    Stage,
+    Usage,
+    UsageError,
+    Verdict,
+    cascade,
+    chain,
+    orchestrate,
+)
 from interlock.testing import ManualClock, Script, scripted
 
 from .conftest import Go
@@ -155,6 +169,78 @@ def test_a_verdict_is_read_before_anything_else_can_fail(go: Go, case: int) -> N
 
     assert result.stopped_by == expected["stopped_by"]
     assert (status in allowed) is ((report["id"], case) not in DIFFER)
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_a_worker_that_there_is_not_is_a_fault_of_the_plan(go: Go, case: int) -> None:
+    report = REPORTS["rep-G-01"]
+    given, expected = report["input"], report["expected"][case]
+    workers = {name: scripted("done", repeat=True) for name in given["workers"]}
+    plan = {"steps": [{"id": "a", **given["cases"][case]}]}
+    result = go(
+        orchestrate,
+        1,
+        plan=scripted(plan),
+        workers=workers,
+        merge=lambda _outcomes: "merged",
+        plan_retries=given["plan_retries"],
+    )
+    called = sum(len(worker.calls) for worker in workers.values())
+    said = str(result.error)
+
+    assert (called, result.stopped_by) == ((1, "done") if expected == "runs" else (0, "plan"))
+    if "offering" in expected:
+        assert f'did you mean "{expected.partition("offering ")[2]}"' in said
+    if "listing" in expected:
+        assert all(f'"{name}"' in said for name in workers)
+
+
+def test_a_ceiling_at_the_root_covers_the_tree(go: Go) -> None:
+    report = REPORTS["rep-G-03"]
+    ceiling = report["input"]["limits"]["max_steps"]
+    used = 0
+
+    def model(_inputs: object) -> Reply:
+        nonlocal used
+        used += 5
+        return Reply("a", usage=Usage(5))
+
+    def of(worker: Any, name: str) -> Orchestrate:
+        steps = [{"id": f"{name}{at}", "worker": "w"} for at in range(3)]
+        return Orchestrate(
+            plan=lambda _values: {"steps": steps},
+            workers={"w": worker},
+            merge=lambda _outcomes: "m",
+            name=name,
+        )
+
+    tree = of(of(model, "inner"), "root")
+    result = go(tree.run, 1, run=Run(limits=Limits(max_steps=ceiling)))
+
+    assert len(list(result.rollout.all_steps())) <= ceiling
+    assert result.stopped_by == "steps"
+    assert result.usage.total == used > 0
+
+
+def test_work_handed_round_in_a_circle_is_refused(go: Go) -> None:
+    report = REPORTS["rep-G-05"]
+    given, expected = report["input"], report["expected"]
+    lead, worker = scripted({"steps": given["plan"]}, repeat=True), scripted()
+    result = go(
+        orchestrate,
+        1,
+        plan=lead,
+        workers={"x": worker, "y": worker},
+        merge=worker,
+        plan_retries=given["plan_retries"],
+    )
+
+    assert result.stopped_by == expected["stopped_by"]
+    assert (len(lead.calls), len(worker.calls)) == (
+        expected["plans asked for"],
+        expected["worker calls"],
+    )
+    assert all(f'"{name}"' in str(result.error) for name in expected["fault names"])
 
 
 def test_every_report_has_a_test() -> None:

@@ -86,6 +86,9 @@ def plan_problems(
     entries = [cast("Entry", step) if isinstance(step, dict) else {} for step in steps]
     problems: list[Problem] = []
     for at, step in enumerate(entries):
+        if step is not steps[at]:
+            # Told with the other faults of the sequence.
+            continue
         place = f"steps[{at}]"
         problems += unknown_fields(step, _FIELDS, f"{place}.")
         problems += _id_problems(step.get("id"), f"{place}.id", entries)

@@ -15,7 +15,7 @@ from typing import Any
 
 import anyio
 
-from interlock.harness import Cascade, Chain, Reply, Run, Stage, Tier, Usage, inline_sync
+from interlock.harness import Cascade, Chain, Graph, Reply, Run, Stage, Tier, Usage, inline_sync
 
 ROUNDS, STEPS = 11, 1_000
 VALUES = {"question": "what is it", "n": 5, "items": [1, 2, 3]}
@@ -27,6 +27,11 @@ async def model(_value: object) -> Reply:
     return ANSWER
 
 
+async def worker(_inputs: object) -> Reply:
+    """Answer as a model would, each time anew: what is handed on is counted otherwise."""
+    return Reply("text", usage=ANSWER.usage)
+
+
 def function(_value: object) -> str:
     """Answer as a function would."""
     return "text"
@@ -34,6 +39,27 @@ def function(_value: object) -> str:
 
 def accepted(_reply: Reply) -> bool:
     return True
+
+
+def line(count: int) -> Graph:
+    """Make nodes that each need the one before."""
+    made = Graph()
+    for at in range(count):
+        made.node(f"s{at}", worker, needs=[f"s{at - 1}"] if at else [])
+    made.compile()
+    return made
+
+
+def fan(count: int) -> Graph:
+    """Make nodes that all need the first, and are all needed by the last."""
+    made = Graph()
+    made.node("first", worker)
+    between = [f"s{at}" for at in range(count - 2)]
+    for name in between:
+        made.node(name, worker, needs=["first"])
+    made.node("last", worker, needs=between)
+    made.compile()
+    return made
 
 
 CASES: dict[str, tuple[Callable[[], Any], int]] = {
@@ -53,6 +79,8 @@ CASES: dict[str, tuple[Callable[[], Any], int]] = {
         lambda: Chain([("a", Chain([("b", Chain([("c", model)]))]))]),
         3,
     ),
+    "graph of 200 in a line": (lambda: line(200), 200),
+    "graph of 200 side by side": (lambda: fan(200), 200),
     "sync callable, inline": (lambda: Chain([(f"s{at}", function) for at in range(100)]), 100),
 }
 THREADED = "sync callable, in a worker thread"

@@ -91,7 +91,7 @@ class Dag:
         """Run all that can run, and return what ended it: a word of `stopped_by`."""
         async with anyio.create_task_group() as group:
             self._group = group
-            self._advance()
+            self._open_places()
         if self._fault is not None:
             raise self._fault
         states = self.states()
@@ -110,7 +110,8 @@ class Dag:
     def states(self) -> dict[int, str]:
         """Give the state of every node; of one that did not run, by what it needs."""
         known, now = dict(self.known), self._now()
-        for at in ordered(self._steps):
+        is_over = len(known) == len(self.jobs)
+        for at in () if is_over else ordered(self._steps):
             if at not in known:
                 known[at] = standing(self._steps[at], known, now) or "waiting"
         return known
@@ -118,22 +119,37 @@ class Dag:
     def _now(self) -> int:
         return self.walk.run.clock.now()
 
-    def _advance(self) -> None:
-        """Start what is ready, in declared order, as far as there are places."""
-        self._recall()
-        is_over = self.stopped_by is not None or self._fault is not None or self._is_held
-        while self._ready and self._running < self.most and not is_over:
+    def _open_places(self) -> None:
+        """Start what is ready, as far as there are places."""
+        while self._running < self.most and (at := self._next()) is not None:
+            self._running += 1
+            self._group.start_soon(self._place, at)
+
+    async def _place(self, at: int | None) -> None:
+        """Run nodes, one after the other, until none is ready."""
+        while at is not None:
+            await self._run(at)
+            at = self._next()
+            self._open_places()
+        self._running -= 1
+
+    def _next(self) -> int | None:
+        """Take the next node that can run, in declared order; settle those that cannot."""
+        if self._later:
+            self._recall()
+        is_over = self.stopped_by is not None or self._fault is not None
+        while self._ready and not (is_over or self._is_held):
             at = heappop(self._ready)
             step = self._steps[at]
             state = standing(step, self.known, self._now() if step.after is not None else 0)
+            if state is None:
+                self._started.add(at)
+                return at
             if state == "waiting":
                 self._later.append(at)
-            elif state is not None:
-                self._settle(at, state)
             else:
-                self._running += 1
-                self._started.add(at)
-                self._group.start_soon(self._run, at, name=step.id)
+                self._settle(at, state)
+        return None
 
     def _recall(self) -> None:
         """Take up what waited for a time that has come."""
@@ -166,9 +182,6 @@ class Dag:
                 self.stopped_by = self.stopped_by or "failed"
             self._is_held = False
             self._settle(at, done.outcome.state)
-        finally:
-            self._running -= 1
-        self._advance()
 
     def _stop(self, at: int, reason: str) -> None:
         """Note that a node did not start; where others give tokens back, it is tried again."""
@@ -254,8 +267,10 @@ class Dag:
 
     async def _note(self, states: Mapping[int, str]) -> None:
         """Record the nodes that did not run, each with the reason."""
-        for at, outcome in enumerate(self.outcomes().values()):
-            if states[at] in ("completed", "failed", "cancelled"):
+        ran = ("completed", "failed", "cancelled")
+        outcomes = [*self.outcomes().values()] if {*states.values()}.difference(ran) else ()
+        for at, outcome in enumerate(outcomes):
+            if outcome.state in ran:
                 continue
             decision: dict[str, object] = {"state": outcome.state, "reason": outcome.reason}
             if outcome.state == "waiting":

@@ -39,11 +39,13 @@ if TYPE_CHECKING:
     from interlock.harness._compact import Compact
     from interlock.harness.cascade import Cascade, CascadeResult, cascade
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.graph import Graph, GraphResult
     from interlock.harness.hooks import Block, Hooks
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
     from interlock.harness.loop import Loop, LoopResult, loop
     from interlock.harness.mcp_tools import mcp_tools
+    from interlock.harness.orchestrate import Orchestrate, OrchestrateResult, orchestrate
     from interlock.harness.parallel import Parallel, ParallelResult, parallel
     from interlock.harness.refine import Refine, RefineResult, refine
     from interlock.harness.retry import Retry
@@ -117,6 +119,8 @@ _HOMES = {
     "harness.mcp_tools": ("mcp_tools",),
     "harness.parallel": ("Parallel", "ParallelResult", "parallel"),
     "harness.refine": ("Refine", "RefineResult", "refine"),
+    "harness.graph": ("Graph", "GraphResult"),
+    "harness.orchestrate": ("Orchestrate", "OrchestrateResult", "orchestrate"),
     "harness.retry": ("Retry",),
     "harness.route": ("Route", "RouteResult", "route"),
     "harness.run": ("Run",),
@@ -172,6 +176,8 @@ __all__ = [
     "ErrorVerdicts",
     "FormatResult",
     "Gate",
+    "Graph",
+    "GraphResult",
     "HeldStep",
     "Hooks",
     "InputInvalid",
@@ -182,6 +188,8 @@ __all__ = [
     "Limits",
     "Loop",
     "LoopResult",
+    "Orchestrate",
+    "OrchestrateResult",
     "Parallel",
     "ParallelResult",
     "PathInvalid",
@@ -245,6 +253,7 @@ __all__ = [
     "lead_assign",
     "loop",
     "mcp_tools",
+    "orchestrate",
     "parallel",
     "parse_retry_after",
     "refine",

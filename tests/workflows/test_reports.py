@@ -15,44 +15,36 @@ import pytest
 from reports.differences import differences
 
 from interlock import (
-<<<<<<< HEAD
     Block,
+    Branch,
     Checks,
     ErrorInfo,
     Hooks,
     Limits,
-=======
-    Branch,
-    Checks,
+    Orchestrate,
     Refine,
->>>>>>> 7ebfc494533a3c6089df51f267ac50e874b82971
     Reply,
     Retry,
     Run,
     Stage,
-<<<<<<< HEAD
     ToolBus,
     ToolCall,
-=======
->>>>>>> 7ebfc494533a3c6089df51f267ac50e874b82971
+    Usage,
     UsageError,
     Verdict,
     cascade,
     chain,
-<<<<<<< HEAD
     error_classify,
     finish,
     loop,
+    orchestrate,
+    parallel,
+    refine,
+    route,
     tool,
     toolbus,
 )
 from interlock.harness import StallDetect
-=======
-    parallel,
-    refine,
-    route,
-)
->>>>>>> 7ebfc494533a3c6089df51f267ac50e874b82971
 from interlock.testing import ManualClock, Script, scripted
 
 from .conftest import Go
@@ -196,7 +188,6 @@ def test_a_verdict_is_read_before_anything_else_can_fail(go: Go, case: int) -> N
     assert (status in allowed) is ((report["id"], case) not in DIFFER)
 
 
-<<<<<<< HEAD
 def asked(text: str) -> ToolCall:
     """Read a call as a script writes it: `finish({"x": 1})`, or a bare name."""
     name, _, args = text.partition("(")
@@ -314,7 +305,8 @@ def test_a_hook_that_always_objects_ends_somewhere(go: Go, case: int) -> None:
             assert found[name.removesuffix(" at least")] >= wanted
         else:
             assert found[name] == wanted
-=======
+
+
 @pytest.mark.parametrize("case", range(5))
 def test_nothing_said_may_take_the_default_and_nothing_else(go: Go, case: int) -> None:
     report = REPORTS["rep-N-01"]
@@ -452,7 +444,78 @@ def test_those_behind_the_first_failure_are_not_started(go: Go) -> None:
 
     assert [name for name, branch in branches.items() if branch.calls] == expected["started"]
     assert [[one.name, one.status] for one in result.outcomes] == expected["outcomes"]
->>>>>>> 7ebfc494533a3c6089df51f267ac50e874b82971
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_a_worker_that_there_is_not_is_a_fault_of_the_plan(go: Go, case: int) -> None:
+    report = REPORTS["rep-G-01"]
+    given, expected = report["input"], report["expected"][case]
+    workers = {name: scripted("done", repeat=True) for name in given["workers"]}
+    plan = {"steps": [{"id": "a", **given["cases"][case]}]}
+    result = go(
+        orchestrate,
+        1,
+        plan=scripted(plan),
+        workers=workers,
+        merge=lambda _outcomes: "merged",
+        plan_retries=given["plan_retries"],
+    )
+    called = sum(len(worker.calls) for worker in workers.values())
+    said = str(result.error)
+
+    assert (called, result.stopped_by) == ((1, "done") if expected == "runs" else (0, "plan"))
+    if "offering" in expected:
+        assert f'did you mean "{expected.partition("offering ")[2]}"' in said
+    if "listing" in expected:
+        assert all(f'"{name}"' in said for name in workers)
+
+
+def test_a_ceiling_at_the_root_covers_the_tree(go: Go) -> None:
+    report = REPORTS["rep-G-03"]
+    ceiling = report["input"]["limits"]["max_steps"]
+    used = 0
+
+    def model(_inputs: object) -> Reply:
+        nonlocal used
+        used += 5
+        return Reply("a", usage=Usage(5))
+
+    def of(worker: Any, name: str) -> Orchestrate:
+        steps = [{"id": f"{name}{at}", "worker": "w"} for at in range(3)]
+        return Orchestrate(
+            plan=lambda _values: {"steps": steps},
+            workers={"w": worker},
+            merge=lambda _outcomes: "m",
+            name=name,
+        )
+
+    tree = of(of(model, "inner"), "root")
+    result = go(tree.run, 1, run=Run(limits=Limits(max_steps=ceiling)))
+
+    assert len(list(result.rollout.all_steps())) <= ceiling
+    assert result.stopped_by == "steps"
+    assert result.usage.total == used > 0
+
+
+def test_work_handed_round_in_a_circle_is_refused(go: Go) -> None:
+    report = REPORTS["rep-G-05"]
+    given, expected = report["input"], report["expected"]
+    lead, worker = scripted({"steps": given["plan"]}, repeat=True), scripted()
+    result = go(
+        orchestrate,
+        1,
+        plan=lead,
+        workers={"x": worker, "y": worker},
+        merge=worker,
+        plan_retries=given["plan_retries"],
+    )
+
+    assert result.stopped_by == expected["stopped_by"]
+    assert (len(lead.calls), len(worker.calls)) == (
+        expected["plans asked for"],
+        expected["worker calls"],
+    )
+    assert all(f'"{name}"' in str(result.error) for name in expected["fault names"])
 
 
 def test_every_report_has_a_test() -> None:

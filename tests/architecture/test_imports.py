@@ -40,15 +40,18 @@ THIRD_PARTY = {
     "anyio": {"harness", "testing"},
     "click": {"cli"},
     "rich": {"cli"},
+    "pydantic": {"spec"},
+    "pydantic_core": {"spec"},
     "ruamel": {"spec"},
 }
 
 MAY_NOT_IMPORT = {
-    "record": {"cli", "harness", "spec", "testing"},
-    "harness": {"cli", "spec", "testing"},
-    "integrations": {"cli", "harness", "record", "testing"},
-    "tools": {"cli", "harness", "record", "spec", "testing"},
-    "spec": {"cli", "tools", "conditions", "_compiled"},
+    "supervise": {"cli", "testing"},
+    "record": {"cli", "harness", "spec", "supervise", "testing"},
+    "harness": {"cli", "spec", "supervise", "testing"},
+    "integrations": {"cli", "harness", "record", "supervise", "testing"},
+    "tools": {"cli", "harness", "record", "spec", "supervise", "testing"},
+    "spec": {"cli", "supervise", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
     "_compiled": {"cli", "conditions"},
     "_instant": {"cli", "tools", "conditions", "_compiled", "spec"},

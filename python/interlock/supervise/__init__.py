@@ -17,6 +17,7 @@ from interlock.supervise.contract import (
     refusals_to_start,
 )
 from interlock.supervise.derive import derive_policy, lint, runbook_schema
+from interlock.supervise.document import Skeleton, document_profile, from_markdown
 from interlock.supervise.inputs import InputCheck, check_inputs
 from interlock.supervise.parts import (
     CalledRunbook,
@@ -59,6 +60,7 @@ __all__ = [
     "RunbookInvalid",
     "Scope",
     "Selector",
+    "Skeleton",
     "StaleState",
     "StateVersion",
     "Verify",
@@ -67,7 +69,9 @@ __all__ = [
     "capability_class_of",
     "check_inputs",
     "derive_policy",
+    "document_profile",
     "effect_risk",
+    "from_markdown",
     "implied_minimum",
     "is_dangerous",
     "lint",

@@ -226,17 +226,16 @@ class Builder:
     def _targets_of(step: Step, written: Mapping[str, JSON]) -> Iterator[tuple[str, Via, str]]:
         """Yield what a step leads to: the target, by what, and the field within the step."""
         for name in written:
-            if name not in READS[step.kind]:
-                continue
-            if name in EXITS:
+            if name in EXITS and name in READS[step.kind]:
                 target: str | None = getattr(step, name)
-                yield from () if target is None else ((target, EXITS[name], name),)
-            elif name == "cases":
+                if target is not None:
+                    yield target, EXITS[name], name
+            elif name == "cases" and step.kind == "decision":
                 for at, case in enumerate(step.cases):
                     yield case.to, "case", f"cases[{at}].to"
-            elif name == "calls":
-                outcomes = step.calls.outcomes if step.calls else {}
-                yield from ((to, "case", f"calls.outcomes.{one}") for one, to in outcomes.items())
+            elif name == "calls" and step.calls is not None and step.kind == "call":
+                for outcome, to in step.calls.outcomes.items():
+                    yield to, "case", f"calls.outcomes.{outcome}"
 
     def _gate(self, step: Step, risk: Risk, field: str) -> Gate | None:
         if step.gate == "none":

@@ -30,9 +30,13 @@ if TYPE_CHECKING:
         PatternInvalid,
         PatternTooLarge,
         PatternUnsupported,
+        PolicyMismatch,
         Problem,
+        RunbookInvalid,
         RunFailed,
         SpecInvalid,
+        StaleState,
+        StateVersion,
         Undetermined,
         UsageError,
     )
@@ -103,9 +107,13 @@ _HOMES = {
         "PatternInvalid",
         "PatternTooLarge",
         "PatternUnsupported",
+        "PolicyMismatch",
         "Problem",
         "RunFailed",
+        "RunbookInvalid",
         "SpecInvalid",
+        "StaleState",
+        "StateVersion",
         "Undetermined",
         "UsageError",
     ),
@@ -200,6 +208,7 @@ __all__ = [
     "PatternNote",
     "PatternTooLarge",
     "PatternUnsupported",
+    "PolicyMismatch",
     "Problem",
     "ReadyStep",
     "Refine",
@@ -215,12 +224,15 @@ __all__ = [
     "RuleScore",
     "Run",
     "RunFailed",
+    "RunbookInvalid",
     "ScoreResult",
     "SequencePlan",
     "SequenceRun",
     "SpecInvalid",
     "Stage",
+    "StaleState",
     "StallResult",
+    "StateVersion",
     "Step",
     "TableResult",
     "Tier",
@@ -277,7 +289,16 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    if name in {"conditions", "errors", "harness", "record", "testing", "tools", "typing"}:
+    if name in {
+        "conditions",
+        "errors",
+        "harness",
+        "record",
+        "supervise",
+        "testing",
+        "tools",
+        "typing",
+    }:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

@@ -31,8 +31,12 @@ if TYPE_CHECKING:
         PatternTooLarge,
         PatternUnsupported,
         Problem,
+        RouteError,
+        RouteFileError,
+        RunBusy,
         RunFailed,
         SpecInvalid,
+        StoreError,
         Undetermined,
         UsageError,
     )
@@ -91,8 +95,12 @@ _HOMES = {
         "PatternTooLarge",
         "PatternUnsupported",
         "Problem",
+        "RouteError",
+        "RouteFileError",
+        "RunBusy",
         "RunFailed",
         "SpecInvalid",
+        "StoreError",
         "Undetermined",
         "UsageError",
     ),
@@ -126,6 +134,7 @@ _HOMES = {
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
     "tools.stall_detect": ("StallResult", "stall_detect"),
 }
+_ROOMS = ("conditions", "errors", "harness", "record", "routing", "testing", "tools", "typing")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -170,8 +179,11 @@ __all__ = [
     "Retry",
     "RetryAfter",
     "Rollout",
+    "RouteError",
+    "RouteFileError",
     "RuleScore",
     "Run",
+    "RunBusy",
     "RunFailed",
     "ScoreResult",
     "SequencePlan",
@@ -180,6 +192,7 @@ __all__ = [
     "Stage",
     "StallResult",
     "Step",
+    "StoreError",
     "TableResult",
     "Tier",
     "ToolCall",
@@ -220,7 +233,7 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    if name in {"conditions", "errors", "harness", "record", "testing", "tools", "typing"}:
+    if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

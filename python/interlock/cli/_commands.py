@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import click
 
+from interlock.cli._routes import routes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -51,6 +53,8 @@ def cli() -> None:
     Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted; 143 terminated.
     """
 
+
+cli.add_command(routes)
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 

@@ -243,19 +243,28 @@ def _cut_torn(file: FileIO) -> None:
         file.truncate(file.read(size).rfind(b"\n") + 1)
 
 
-def _unlinked(root: str, parts: Parts, read: Callable[[Parts], bytes]) -> bytes:
-    """Read what a link leads to, if that is in the root too."""
-    home = os.path.realpath(root)
-    real = os.path.realpath(os.path.join(home, *parts))  # noqa: PTH118
-    if not os.path.lexists(real):
-        raise RouteFileError("route/unreadable", "is a link that leads nowhere")
-    if not Path(real).is_relative_to(home):
-        message = "is a link that leaves the folder of the run; put the file itself there"
-        raise RouteFileError("route/unsafe-path", message)
+def _unlinked(root: str, parts: Parts, read: Callable[[Parts], bytes]) -> bytes | None:
+    """Read what links on the way lead to, if that is in the root too."""
+    home = Path(root).resolve()
+    folder = home.joinpath(*parts[:-1])
+    place = _inside(home, folder) / parts[-1]
+    if not os.path.lexists(place):
+        return None
     try:
-        return read(Path(real).relative_to(home).parts)
+        return read(_inside(home, place).relative_to(home).parts)
     except (_Link, OSError) as error:
         raise RouteFileError("route/unreadable", "is a link that is being changed") from error
+
+
+def _inside(home: Path, place: Path) -> Path:
+    """Resolve the links of a place, none of which may lead out or nowhere."""
+    real = Path(os.path.realpath(place))
+    if not real.exists():
+        raise RouteFileError("route/unreadable", "is a link that leads nowhere")
+    if not real.is_relative_to(home):
+        message = "is a link that leaves the folder of the run; put the file itself there"
+        raise RouteFileError("route/unsafe-path", message)
+    return real
 
 
 def _filled(fd: int, content: bytes) -> None:

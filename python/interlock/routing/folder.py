@@ -17,7 +17,7 @@ from interlock.routing._selections import canonical, checked_selections
 from interlock.routing._stall import unchanged_steps
 from interlock.routing.check import refuse_plan
 from interlock.routing.evidence import EXECUTION, Evidence, Ledger
-from interlock.routing.resolve import resolve
+from interlock.routing.resolve import placed, resolve
 from interlock.routing.sources import silent_producers, sources_for
 
 if TYPE_CHECKING:
@@ -155,7 +155,10 @@ class RunFolder:
         if visit is not None and (type(visit) is not int or visit < 1):
             raise UsageError(f"visit is {_core.preview(visit)}; it must be a whole number, 1 up")
         with self.locked():
-            counts, entries = self.ledger.caught_up(router.id)
+            try:
+                counts, entries = self.ledger.caught_up(router.id)
+            except RouteFileError as error:
+                raise placed(error, router, None) from error.__cause__
             done = sum(counts.values())
             if visit is not None and visit <= done:
                 return _recorded(router, entries, visit)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["match", "resolve"]
 
 _DECLARED = ("route_source_file", "context_dependency", "value_from")
-RECORD_LIMIT = 8 << 20
+RECORD_LIMIT = 32 << 20
 
 
 def match(router: Router, value: str) -> Route:

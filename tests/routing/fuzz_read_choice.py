@@ -18,11 +18,43 @@ from interlock.routing import Choice, read_choice
 
 FIELDS = ("select_route", "route_id", "selected_route_id")
 PIECES = [
-    b"{", b"}", b"[", b"]", b'"', b":", b",", b" ", b"\n", b"null", b"true", b"1", b"-1e9", b"\\", b"\\u0000",
-    b"\\ud800", b"\xef\xbb\xbf", b"\xff", b"\x00", b'"select_route"', b'"route_id"', b'"selected_route_id"',
-    b'"evidence"', b'"a"', b'"b"', b'""', b'" "', b'"select_route":"a"', b'"route_id":"a"', b'{"select_route":"',
-    b'"}', b'{"a":', b"[" * 33, b"]" * 33, b'"evidence":true', b'"schema":"interlock.route-evidence/1"',
-]  # fmt: skip
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b'"',
+    b":",
+    b",",
+    b" ",
+    b"\n",
+    b"null",
+    b"true",
+    b"1",
+    b"-1e9",
+    b"\\",
+    b"\\u0000",
+    b"\\ud800",
+    b"\xef\xbb\xbf",
+    b"\xff",
+    b"\x00",
+    b'"select_route"',
+    b'"route_id"',
+    b'"selected_route_id"',
+    b'"evidence"',
+    b'"a"',
+    b'"b"',
+    b'""',
+    b'" "',
+    b'"select_route":"a"',
+    b'"route_id":"a"',
+    b'{"select_route":"',
+    b'"}',
+    b'{"a":',
+    b"[" * 33,
+    b"]" * 33,
+    b'"evidence":true',
+    b'"schema":"interlock.route-evidence/1"',
+]
 KEYS = [
     b'"select_route"',
     b'"route_id"',
@@ -31,8 +63,25 @@ KEYS = [
     b'"evidence"',
     b'"schema"',
 ]
-VALUES = [b'"a"', b'" a"', b'"a\\n"', b'"b"', b'""', b'"\\t"', b"1", b"null", b"true", b'["a"]', b'{"a": "b"}', b"[" * 32 + b"]" * 32,
-          b'"interlock.route-evidence/9"', b'"\\ud800"', b'"\xc3\xa9"', b"01", b"NaN"]  # fmt: skip
+VALUES = [
+    b'"a"',
+    b'" a"',
+    b'"a\\n"',
+    b'"b"',
+    b'""',
+    b'"\\t"',
+    b"1",
+    b"null",
+    b"true",
+    b'["a"]',
+    b'{"a": "b"}',
+    b"[" * 32 + b"]" * 32,
+    b'"interlock.route-evidence/9"',
+    b'"\\ud800"',
+    b'"\xc3\xa9"',
+    b"01",
+    b"NaN",
+]
 WHOLE = [
     b'{"select_route":"a"}',
     b'{"route_id": "b", "x": [1, {"y": null}]}',
@@ -94,20 +143,19 @@ def depth(value: object) -> int:
 
 def judge(content: bytes) -> str:
     """Read one input; give `taken`, or the code of the refusal."""
-    wanted = expected(content)
+    found: Choice | None = None
+    code = "taken"
     try:
         found = read_choice(content)
     except RouteFileError as error:
-        assert wanted is None, (content, error.code)
-        assert str(error)
-        return error.code
-    assert found == wanted, (content, found, wanted)
-    return "taken"
+        code = error.code
+    assert found == expected(content), (content, found, code)
+    return code
 
 
 def fuzz(count: int, seed: int) -> Counter[str]:
     """Feed so many inputs, and count what became of them."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 (the same in every run)
     return Counter(judge(made(chance)) for _ in range(count))
 
 

@@ -213,30 +213,132 @@ MORE: list[tuple[str, Plan, str, str]] = [
     ("an empty id", steps({"id": ""}), "route/plan", "id"),
     ("no id", steps({"title": "x"}), "route/plan", "id"),
     ("a step named end", steps({"id": "end"}), "route/plan", "id"),
-    ("an empty route id", plan(routes=[*ROUTES, {"route_id": "", "next_step_id": "end"}]), "route/plan", "routes[2].route_id"),
-    ("an empty destination", plan(routes=[*ROUTES, {"route_id": "x"}]), "route/plan", "routes[2].next_step_id"),
-    ("route fields elsewhere", steps({"id": "a", "kind": "agent", "routes": []}), "route/plan", "routes"),
-    ("a default elsewhere", steps({"id": "a", "kind": "agent", "default_route_id": "x"}), "route/plan", "default_route_id"),
+    (
+        "an empty route id",
+        plan(routes=[*ROUTES, {"route_id": "", "next_step_id": "end"}]),
+        "route/plan",
+        "routes[2].route_id",
+    ),
+    (
+        "an empty destination",
+        plan(routes=[*ROUTES, {"route_id": "x"}]),
+        "route/plan",
+        "routes[2].next_step_id",
+    ),
+    (
+        "route fields elsewhere",
+        steps({"id": "a", "kind": "agent", "routes": []}),
+        "route/plan",
+        "routes",
+    ),
+    (
+        "a default elsewhere",
+        steps({"id": "a", "kind": "agent", "default_route_id": "x"}),
+        "route/plan",
+        "default_route_id",
+    ),
     ("a router without routes", Plan((PlanStep("a", "routing"),)), "route/plan", "routes"),
-    ("a router of another id", Plan((PlanStep("a", "routing", router=Router("b", (Route("x", "end"), Route("y", "end")))),)), "route/plan", "id"),
+    (
+        "a router of another id",
+        Plan(
+            (PlanStep("a", "routing", router=Router("b", (Route("x", "end"), Route("y", "end")))),)
+        ),
+        "route/plan",
+        "id",
+    ),
     ("a router that produces", plan(context_output=SELECTION), "route/plan", "context_output"),
     ("checks and none", plan(routes=[CHECKED[0], ROUTES[1]], **RECORD), "route/plan", "routes"),
-    ("checks and a shared file", plan(routes=CHECKED, route_source_file="x", **RECORD), "route/plan", "routes"),
+    (
+        "checks and a shared file",
+        plan(routes=CHECKED, route_source_file="x", **RECORD),
+        "route/plan",
+        "routes",
+    ),
     ("checks without a record", plan(routes=CHECKED), "route/plan", "value_from"),
     ("a record without checks", plan(**RECORD), "route/plan", "value_from"),
-    ("a record of nobody", plan(routes=CHECKED, value_from="prob/f.json"), "route/plan", "value_from"),
-    ("a record of a later step", plan(routes=CHECKED, value_from="find/f.json"), "route/plan", "value_from"),
-    ("a record without a step", plan(routes=CHECKED, value_from="f.json"), "route/unsafe-path", "value_from"),
-    ("a record outside", plan(routes=CHECKED, value_from="../f.json"), "route/unsafe-path", "value_from"),
-    ("an unknown op", plan(routes=[CHECKED[0], {**ROUTES[1], "when": [{"path": "n", "op": "exist"}]}], **RECORD), "route/plan", "routes[1].when[0].op"),
-    ("a pattern that is not run", plan(routes=[CHECKED[0], {**ROUTES[1], "when": [{"path": "n", "op": "matches", "expected": "("}]}], **RECORD), "route/plan", "routes[1].when[0].expected"),
-    ("a dependency outside", plan(context_dependencies=[f"../x/{SELECTION}"]), "route/unsafe-path", "context_dependencies"),
-    ("an absolute dependency", plan(context_dependencies=[f"/{SELECTION}"]), "route/unsafe-path", "context_dependencies"),
-    ("steps in a circle", steps({"id": "a", "next_step_id": "b"}, {"id": "b", "next_step_id": "a"}), "route/plan", "next_step_id"),
+    (
+        "a record of nobody",
+        plan(routes=CHECKED, value_from="prob/f.json"),
+        "route/plan",
+        "value_from",
+    ),
+    (
+        "a record of a later step",
+        plan(routes=CHECKED, value_from="find/f.json"),
+        "route/plan",
+        "value_from",
+    ),
+    (
+        "a record without a step",
+        plan(routes=CHECKED, value_from="f.json"),
+        "route/unsafe-path",
+        "value_from",
+    ),
+    (
+        "a record outside",
+        plan(routes=CHECKED, value_from="../f.json"),
+        "route/unsafe-path",
+        "value_from",
+    ),
+    (
+        "an unknown op",
+        plan(routes=[CHECKED[0], {**ROUTES[1], "when": [{"path": "n", "op": "exist"}]}], **RECORD),
+        "route/plan",
+        "routes[1].when[0].op",
+    ),
+    (
+        "a pattern that is not run",
+        plan(
+            routes=[
+                CHECKED[0],
+                {**ROUTES[1], "when": [{"path": "n", "op": "matches", "expected": "("}]},
+            ],
+            **RECORD,
+        ),
+        "route/plan",
+        "routes[1].when[0].expected",
+    ),
+    (
+        "a dependency outside",
+        plan(context_dependencies=[f"../x/{SELECTION}"]),
+        "route/unsafe-path",
+        "context_dependencies",
+    ),
+    (
+        "an absolute dependency",
+        plan(context_dependencies=[f"/{SELECTION}"]),
+        "route/unsafe-path",
+        "context_dependencies",
+    ),
+    (
+        "steps in a circle",
+        steps({"id": "a", "next_step_id": "b"}, {"id": "b", "next_step_id": "a"}),
+        "route/plan",
+        "next_step_id",
+    ),
     ("a step after itself", steps({"id": "a", "next_step_id": "a"}), "route/plan", "next_step_id"),
-]  # fmt: skip
-UNSAFE = ["..", ".", "a..b", "a/b", "../a", "/a", "a\\b", "con", "NUL.txt", "COM1", "lpt9.x", "a b",
-          "é", "a\n", "a\x00", "x" * 101, "a.", "~", "*"]  # fmt: skip
+]
+UNSAFE = [
+    "..",
+    ".",
+    "a..b",
+    "a/b",
+    "../a",
+    "/a",
+    "a\\b",
+    "con",
+    "NUL.txt",
+    "COM1",
+    "lpt9.x",
+    "a b",
+    "é",
+    "a\n",
+    "a\x00",
+    "x" * 101,
+    "a.",
+    "~",
+    "*",
+]
 
 
 @pytest.mark.parametrize(
@@ -263,11 +365,15 @@ def test_ids_that_are(good: str) -> None:
 
 def test_a_producer_that_is_a_router_is_an_error() -> None:
     of = steps(
-        {"id": "first", "routes": [{"route_id": n, "next_step_id": "pick"} for n in "ab"], "context_output": SELECTION},
+        {
+            "id": "first",
+            "routes": [{"route_id": n, "next_step_id": "pick"} for n in "ab"],
+            "context_output": SELECTION,
+        },
         {"id": "pick", "routes": ROUTES, "context_dependencies": [SELECTION]},
         {"id": "find"},
         {"id": "look"},
-    )  # fmt: skip
+    )
     found = errors(of)
 
     assert ["first", "pick"] == [one.step_id for one in found]
@@ -277,11 +383,18 @@ def test_a_producer_that_is_a_router_is_an_error() -> None:
 def test_every_warning() -> None:
     doubtful = {
         "route/no-question": plan(routing_question=""),
-        "route/shared-destination": plan(routes=[*ROUTES, {"route_id": "x", "next_step_id": "find"}]),
-        "route/id-is-destination": plan(routes=[*ROUTES, {"route_id": "find", "next_step_id": "end"}]),
+        "route/shared-destination": plan(
+            routes=[*ROUTES, {"route_id": "x", "next_step_id": "find"}]
+        ),
+        "route/id-is-destination": plan(
+            routes=[*ROUTES, {"route_id": "find", "next_step_id": "end"}]
+        ),
         "route/default-beside-source": plan(default_route_id="search", route_source_file="x.json"),
         "route/outside-workspace": plan(route_source_file="/etc/x.json"),
-        "route/unreachable": steps({"id": "a", "next_step_id": "end"}, {"id": "pick", "routes": [{"route_id": n, "next_step_id": "a"} for n in "ab"]}),
+        "route/unreachable": steps(
+            {"id": "a", "next_step_id": "end"},
+            {"id": "pick", "routes": [{"route_id": n, "next_step_id": "a"} for n in "ab"]},
+        ),
         "route/same-folder": steps({"id": "a"}, {"id": "A"}),
         "route/certain-loop": plan(routes=[*ROUTES, {"route_id": "x", "next_step_id": "probe"}]),
         "route/two-producers": steps(
@@ -291,7 +404,7 @@ def test_every_warning() -> None:
             {"id": "find"},
             {"id": "look"},
         ),
-    }  # fmt: skip
+    }
     for code, of in doubtful.items():
         assert code in warned(of), code
     assert set() == warned(plan())

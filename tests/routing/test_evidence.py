@@ -22,9 +22,19 @@ from .conftest import Go
 from .plans import SELECTION, chosen, plan, tree, write
 
 FIELDS = [
-    "schema", "router_id", "route_id", "next_step_id", "source_kind", "source_path", "field",
-    "raw_value", "visit", "absent", "at", "digest",
-]  # fmt: skip
+    "schema",
+    "router_id",
+    "route_id",
+    "next_step_id",
+    "source_kind",
+    "source_path",
+    "field",
+    "raw_value",
+    "visit",
+    "absent",
+    "at",
+    "digest",
+]
 BACK = [
     {"route_id": "again", "next_step_id": "probe"},
     {"route_id": "more", "next_step_id": "probe"},

@@ -178,17 +178,15 @@ def test_a_link_in_place_of_the_evidence_is_not_written_through(
     assert b"precious" == victim.read_bytes()
 
 
-@pytest.mark.parametrize("bad", ["..", "a/b", "", "con", "x" * 101, "a\x00", ".", "/tmp", None, 1])
+@pytest.mark.parametrize("bad", ["..", "a/b", "", "con", "x" * 101, "a\x00", ".", "/x", None, 1])
 def test_ids_that_leave_their_folder(bad: str, run: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(RouteError, match="run_id"):
         RunFolder(tmp_path, bad)
-    for attempt in (
-        lambda: run.step_path(bad),
-        lambda: write_choice(run, bad, "search"),
-    ):
-        with pytest.raises(RouteError) as caught:
-            attempt()
-        assert "route/unsafe-path" == caught.value.code
+    with pytest.raises(RouteError) as read:
+        run.step_path(bad)
+    with pytest.raises(RouteError) as written:
+        write_choice(run, bad, "search")
+    assert ["route/unsafe-path"] * 2 == [read.value.code, written.value.code]
     if bad is not None:
         with pytest.raises(RouteError):
             write_choice(run, "probe", bad)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from interlock.harness._frame import Outcome
     from interlock.harness._walk import Walk
+    from interlock.harness.ctx import Ctx
     from interlock.routing.folder import RunFolder
 
 __all__ = ["PlanResult", "PlanRun", "StepInput"]
@@ -173,15 +174,25 @@ class PlanRun(Workflow[_State, PlanResult]):
         *,
         is_open: bool,
     ) -> str | None:
-        if visit > 1 or is_open:
-            # What an earlier visit wrote is not taken for what this one says.
-            await self._off(walk, partial(self._folder.archive, step.id, max(visit - 1, 1)))
-        await self._note(walk, Entry("started", step.id, visit))
-        given = StepInput(step, self._folder, values, visit)
-        digest = _core.digest({"step": step.id, "visit": visit})
-        state.ran.append(step.id)
+        call = self._calls[step.id]
+
+        async def begun(value: object, ctx: Ctx) -> object:
+            # Here and not before: a step that a limit keeps from starting was never begun.
+            if ctx.attempt == 1:
+                state.ran.append(step.id)
+                if visit > 1 or is_open:
+                    # What was written before is not taken for what this visit says.
+                    await self._off(walk, partial(self._folder.archive, step.id, max(visit - 1, 1)))
+                await self._note(walk, Entry("started", step.id, visit))
+            return await call.work(value, ctx, walk.run)
+
         outcome = await walk.step(
-            step.id, "stage", self._calls[step.id], given, digest=digest, read=as_json_reply
+            step.id,
+            "stage",
+            Call(begun, takes_ctx=True, is_async=True),
+            StepInput(step, self._folder, values, visit),
+            digest=_core.digest({"step": step.id, "visit": visit}),
+            read=as_json_reply,
         )
         if not outcome.ok:
             state.error = outcome.step.error
@@ -193,12 +204,14 @@ class PlanRun(Workflow[_State, PlanResult]):
         return None
 
     async def _routed(self, walk: Walk, step: PlanStep, visit: int, state: _State) -> str | None:
-        take = partial(self._taken, step.id, visit)
-        state.ran.append(step.id)
+        def taken(_value: object) -> Selection:
+            state.ran.append(step.id)
+            return self._folder.route(self._plan, step.id, visit=visit)
+
         outcome = await walk.step(
             step.id,
             "decision",
-            Call(take, takes_ctx=False, is_async=False),
+            Call(taken, takes_ctx=False, is_async=False),
             {"router": step.id, "visit": visit},
             read=_decision,
         )
@@ -209,9 +222,6 @@ class PlanRun(Workflow[_State, PlanResult]):
         state.next_step = selection.next_step_id
         await self._note(walk, Entry("done", step.id, visit, selection.next_step_id))
         return None
-
-    def _taken(self, router_id: str, visit: int, _value: object) -> Selection:
-        return self._folder.route(self._plan, router_id, visit=visit)
 
     async def _note(self, walk: Walk, entry: Entry) -> None:
         await self._off(walk, partial(self._folder.journal.note, entry))

@@ -12,7 +12,7 @@ from interlock.errors import Problem, RouteError
 from interlock.harness._config import keywords, raise_problems
 from interlock.routing._files import absolute
 from interlock.routing._lock import Lock
-from interlock.routing._names import hint
+from interlock.routing._names import END, hint
 from interlock.routing._plan_run import PlanResult, PlanRun
 from interlock.routing._selections import checked_selections
 from interlock.routing.check import refuse_plan
@@ -134,6 +134,10 @@ def _begin(
             "is not the plan that this run was begun with; take a new run, or "
             'on_change="accept_config"'
         )
+        raise RouteError("route/plan", message, source_path=plan.source)
+    standing = folder.journal.standing().next_step
+    if standing not in (None, END) and plan.step(standing) is None:
+        message = f"has no step {standing}, before which this run stands"
         raise RouteError("route/plan", message, source_path=plan.source)
     folder.seed(plan, route_selections)
     folder.note(plan=digest)

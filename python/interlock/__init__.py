@@ -44,10 +44,15 @@ if TYPE_CHECKING:
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
+    from interlock.harness.parallel import Parallel, ParallelResult, parallel
+    from interlock.harness.refine import Refine, RefineResult, refine
     from interlock.harness.retry import Retry
+    from interlock.harness.route import Route, RouteResult, route
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
+    from interlock.harness.vote import Vote, VotingResult, vote
+    from interlock.harness.work import Work
     from interlock.record.reply import as_reply
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
@@ -55,7 +60,7 @@ if TYPE_CHECKING:
     from interlock.record.values import ErrorInfo, Reply, ToolCall, ToolResult, Verdict
     from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
     from interlock.tools.branch import Branch, BranchResult, branch
-    from interlock.tools.consensus_vote import VoteResult, consensus_vote
+    from interlock.tools.consensus_vote import ConsensusVote, VoteResult, consensus_vote
     from interlock.tools.deadline_check import DeadlineResult, deadline_check
     from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
     from interlock.tools.error_classify import (
@@ -108,10 +113,15 @@ _HOMES = {
     "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
     "harness.judge": ("Gate",),
     "harness.limits": ("Limits",),
+    "harness.parallel": ("Parallel", "ParallelResult", "parallel"),
+    "harness.refine": ("Refine", "RefineResult", "refine"),
     "harness.retry": ("Retry",),
+    "harness.route": ("Route", "RouteResult", "route"),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
+    "harness.vote": ("Vote", "VotingResult", "vote"),
+    "harness.work": ("Work",),
     "record.reply": ("as_reply",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
@@ -119,7 +129,7 @@ _HOMES = {
     "record.values": ("ErrorInfo", "Reply", "ToolCall", "ToolResult", "Verdict"),
     "tools._plan": ("HeldStep", "ReadyStep", "SequencePlan"),
     "tools.branch": ("Branch", "BranchResult", "branch"),
-    "tools.consensus_vote": ("VoteResult", "consensus_vote"),
+    "tools.consensus_vote": ("ConsensusVote", "VoteResult", "consensus_vote"),
     "tools.deadline_check": ("DeadlineResult", "deadline_check"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
     "tools.error_classify": (
@@ -148,6 +158,7 @@ __all__ = [
     "CheckResult",
     "Checks",
     "ConfigError",
+    "ConsensusVote",
     "DeadlineResult",
     "DecisionTable",
     "ErrorClassify",
@@ -163,6 +174,8 @@ __all__ = [
     "LeadAssign",
     "LeadResult",
     "Limits",
+    "Parallel",
+    "ParallelResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -173,14 +186,18 @@ __all__ = [
     "PatternUnsupported",
     "Problem",
     "ReadyStep",
+    "Refine",
+    "RefineResult",
     "Reply",
     "Resolution",
     "Result",
     "Retry",
     "RetryAfter",
     "Rollout",
+    "Route",
     "RouteError",
     "RouteFileError",
+    "RouteResult",
     "RuleScore",
     "Run",
     "RunBusy",
@@ -201,7 +218,10 @@ __all__ = [
     "Usage",
     "UsageError",
     "Verdict",
+    "Vote",
     "VoteResult",
+    "VotingResult",
+    "Work",
     "__version__",
     "as_reply",
     "branch",
@@ -216,12 +236,16 @@ __all__ = [
     "digest",
     "error_classify",
     "lead_assign",
+    "parallel",
     "parse_retry_after",
+    "refine",
     "resolve",
+    "route",
     "rule_score",
     "sequence_run",
     "stall_detect",
     "tier_report",
+    "vote",
 ]
 
 

@@ -10,10 +10,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from reports.differences import differences
 
-from interlock import Checks, Reply, Retry, Run, Stage, UsageError, Verdict, cascade, chain
+from interlock import (
+    Branch,
+    Checks,
+    Refine,
+    Reply,
+    Retry,
+    Run,
+    Stage,
+    UsageError,
+    Verdict,
+    cascade,
+    chain,
+    parallel,
+    refine,
+    route,
+)
 from interlock.testing import ManualClock, Script, scripted
 
 from .conftest import Go
@@ -155,6 +171,145 @@ def test_a_verdict_is_read_before_anything_else_can_fail(go: Go, case: int) -> N
 
     assert result.stopped_by == expected["stopped_by"]
     assert (status in allowed) is ((report["id"], case) not in DIFFER)
+
+
+@pytest.mark.parametrize("case", range(5))
+def test_nothing_said_may_take_the_default_and_nothing_else(go: Go, case: int) -> None:
+    report = REPORTS["rep-N-01"]
+    given, expected = report["input"]["cases"][case], dict(report["expected"][case])
+    arms = {name: scripted("done") for name in report["input"]["arms"]}
+    classify = scripted(given["classify"])
+    result = go(route, 1, classify=classify, arms=arms, default=given.get("default"))
+
+    for name in expected.pop("error lists", ()):
+        assert name in result.error.message
+    assert expected == {name: getattr(result, name) for name in expected}
+    assert [name for name, arm in arms.items() if arm.calls] == [result.arm] * (
+        result.stopped_by == "done"
+    )
+
+
+@pytest.mark.parametrize("case", range(2))
+def test_what_removed_each_candidate_is_told(go: Go, case: int) -> None:
+    report = REPORTS["rep-N-03"]
+    values, expected = report["input"]["cases"][case], report["expected"][case]
+    tool = Branch(report["input"]["arms"])
+    arms = {name: scripted("done") for name in ("m1", "m2")}
+    result = go(route, values, classify=tool, arms=arms)
+    evaluated = result.rollout.step("classify").decision["evaluated"]
+    reasons = {arm["name"]: arm["reason"].split(":")[0] for arm in evaluated if not arm["ok"]}
+
+    assert result.arm == expected.get("arm")
+    assert result.stopped_by == expected.get("stopped_by", "done")
+    assert expected.get("reasons", reasons) == reasons
+    assert all(f"{name}: {path}" in str(result.error) for name, path in reasons.items()) is (
+        result.arm is None
+    )
+
+
+def test_nothing_is_counted_down_on_the_object(go: Go) -> None:
+    report = REPORTS["rep-F-01"]
+    given, expected = report["input"], report["expected"]
+    script = [Refused(503), "draft"] * given["runs"]
+    made = Refine(
+        draft=scripted(*script),
+        judge=lambda _reply: Verdict(ok=False, score=0.95),
+        max_rounds=given["max_rounds"],
+        target=given["target"],
+    )
+    runs = [Run("r", retry=Retry(**given["retry"]), clock=ManualClock()) for _ in range(3)]
+    results = [go(made.run, 1, run=run) for run in runs]
+
+    assert results[0] == results[1] == results[2]
+    assert expected == {name: getattr(results[0], name) for name in expected}
+
+
+@pytest.mark.parametrize("case", range(2))
+def test_the_best_draft_comes_back_not_the_last(go: Go, case: int) -> None:
+    report = REPORTS["rep-F-03"]
+    given, expected = report["input"], report["expected"][case]
+    scores = [Verdict(ok=False, score=score) for score in given["cases"][case]]
+    draft = scripted(*(f"draft {number}" for number in range(len(scores))))
+    result = go(
+        refine,
+        1,
+        draft=draft,
+        judge=scripted(*scores),
+        max_rounds=given["max_rounds"],
+        target=given["target"],
+    )
+
+    assert expected == {name: getattr(result, name) for name in expected}
+    assert result.output == f"draft {result.best_round}"
+
+
+ERRORS = {"raise TimeoutError": TimeoutError, "raise PermissionError": PermissionError}
+
+
+def in_order(script: Wire, order: list[str]) -> dict[str, Any]:
+    """Make branches that end one after the other in this order."""
+    ended = {name: anyio.Event() for name in order}
+
+    def branch(name: str, said: object) -> Any:
+        async def work(_value: object) -> object:
+            for before in order[: order.index(name)]:
+                await ended[before].wait()
+            ended[name].set()
+            if isinstance(said, str) and said in ERRORS:
+                raise ERRORS[said]
+            return said
+
+        return work
+
+    return {name: branch(name, said) for name, said in script.items()}
+
+
+def test_one_failure_loses_nobody_elses_answer(go: Go) -> None:
+    report = REPORTS["rep-P-01"]
+    given = report["input"]
+    seen: list[Any] = []
+
+    async def work() -> Any:
+        branches = in_order(given["branches"], given["order of ending"])
+        return await parallel(1, branches, fail=given["fail"], join=seen.extend)
+
+    result = go(work)
+    expected = report["expected"]
+
+    assert [[one.name, one.status, one.error and one.error.cls] for one in seen] == expected
+    assert tuple(seen) == result.outcomes
+    assert result.outputs == ({"k": 1}, None, {"k": 3})
+
+
+def test_position_is_identity(go: Go) -> None:
+    report = REPORTS["rep-P-03"]
+    given, expected = report["input"], report["expected"]
+
+    async def work() -> tuple[Any, Any]:
+        branches = in_order(given["branches"], given["order of ending"])
+        items = in_order({str(item): item for item in given["over"]}, ["3", "1", "2"])
+
+        async def each(item: int) -> object:
+            return await items[str(item)](item)
+
+        return await parallel(1, branches), await parallel(1, over=given["over"], each=each)
+
+    named, over = go(work)
+
+    assert list(named.outputs) == expected["outputs"]
+    assert list(over.outputs) == over.data == expected["over"]
+
+
+def test_those_behind_the_first_failure_are_not_started(go: Go) -> None:
+    report = REPORTS["rep-P-05"]
+    given, expected = report["input"], report["expected"]
+    answers = {name: ERRORS.get(said, lambda said=said: said)() for name, said in
+               given["branches"].items()}  # fmt: skip
+    branches = {name: scripted(said) for name, said in answers.items()}
+    result = go(parallel, 1, branches, fail=given["fail"], concurrency=given["concurrency"])
+
+    assert [name for name, branch in branches.items() if branch.calls] == expected["started"]
+    assert [[one.name, one.status] for one in result.outcomes] == expected["outcomes"]
 
 
 def test_every_report_has_a_test() -> None:

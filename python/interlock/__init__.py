@@ -37,6 +37,12 @@ if TYPE_CHECKING:
         SpecInvalid,
         StaleState,
         StateVersion,
+        RouteError,
+        RouteFileError,
+        RunBusy,
+        RunFailed,
+        SpecInvalid,
+        StoreError,
         Undetermined,
         UsageError,
     )
@@ -109,11 +115,15 @@ _HOMES = {
         "PatternUnsupported",
         "PolicyMismatch",
         "Problem",
+        "RouteError",
+        "RouteFileError",
+        "RunBusy",
         "RunFailed",
         "RunbookInvalid",
         "SpecInvalid",
         "StaleState",
         "StateVersion",
+        "StoreError",
         "Undetermined",
         "UsageError",
     ),
@@ -160,6 +170,7 @@ _HOMES = {
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
     "tools.stall_detect": ("StallResult", "stall_detect"),
 }
+_ROOMS = ("conditions", "errors", "harness", "record", "routing", "testing", "tools", "typing")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -220,9 +231,12 @@ __all__ = [
     "RetryAfter",
     "Rollout",
     "Route",
+    "RouteError",
+    "RouteFileError",
     "RouteResult",
     "RuleScore",
     "Run",
+    "RunBusy",
     "RunFailed",
     "RunbookInvalid",
     "ScoreResult",
@@ -234,6 +248,7 @@ __all__ = [
     "StallResult",
     "StateVersion",
     "Step",
+    "StoreError",
     "TableResult",
     "Tier",
     "Tool",
@@ -299,6 +314,7 @@ def __getattr__(name: str) -> object:
         "tools",
         "typing",
     }:
+    if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

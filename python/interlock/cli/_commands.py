@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import click
 
+from interlock.cli._routes import routes
 from interlock.cli._runbook import runbook
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def cli() -> None:
     Exit codes: 0 done; 1 faults in the data or a spec; 2 usage; 130 interrupted; 143 terminated.
     """
 
+
+cli.add_command(routes)
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 

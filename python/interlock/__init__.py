@@ -32,16 +32,14 @@ if TYPE_CHECKING:
         PatternUnsupported,
         PolicyMismatch,
         Problem,
+        RouteError,
+        RouteFileError,
         RunbookInvalid,
+        RunBusy,
         RunFailed,
         SpecInvalid,
         StaleState,
         StateVersion,
-        RouteError,
-        RouteFileError,
-        RunBusy,
-        RunFailed,
-        SpecInvalid,
         StoreError,
         Undetermined,
         UsageError,
@@ -170,7 +168,17 @@ _HOMES = {
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
     "tools.stall_detect": ("StallResult", "stall_detect"),
 }
-_ROOMS = ("conditions", "errors", "harness", "record", "routing", "testing", "tools", "typing")
+_ROOMS = (
+    "conditions",
+    "errors",
+    "harness",
+    "record",
+    "routing",
+    "supervise",
+    "testing",
+    "tools",
+    "typing",
+)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -304,16 +312,6 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    if name in {
-        "conditions",
-        "errors",
-        "harness",
-        "record",
-        "supervise",
-        "testing",
-        "tools",
-        "typing",
-    }:
     if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"

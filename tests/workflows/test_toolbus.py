@@ -433,7 +433,7 @@ class TestOfAFunction:
             return schema + model_config + json + _x + name
 
         bus = toolbus([odd])
-        args = dict.fromkeys(("schema", "model_config", "json", "_x"), 1)
+        args: dict[str, object] = {"schema": 1, "model_config": 1, "json": 1, "_x": 1}
         assert go(bus.invoke, ToolCall("1", "odd", args)).output == 4
 
     def test_a_default_is_the_functions_own(self, go: Go) -> None:

@@ -10,6 +10,7 @@ from interlock.errors import ConfigError, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.harness._frame import current_frame
 from interlock.harness._told import cut, error_of, listed, not_called, shown
+from interlock.harness.limits import RunRefused, Stopped
 from interlock.record.reply import as_json_reply, plain_data
 from interlock.record.result import Result
 from interlock.record.usage import NOTHING
@@ -43,6 +44,9 @@ async def invoke(tool: Tool[..., Any], call: ToolCall, ctx: Ctx | None) -> ToolR
     frame = current_frame.get()
     try:
         value, is_late = await _called(tool, values, ctx, frame)
+    except (Stopped, RunRefused):
+        # No failure of the tool: the run around it ends.
+        raise
     except Exception as error:  # noqa: BLE001 (a failed tool is a result for the next turn to read)
         return _raised(call, tool, error)
     if is_late:

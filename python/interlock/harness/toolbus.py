@@ -149,8 +149,8 @@ class ToolBus(Frozen):
     async def invoke(self, call: ToolCall, ctx: Ctx | None = None) -> ToolResult:
         """Call a tool; whatever goes wrong is a result for the model to read.
 
-        Never raises, but for what is no `Exception`, such as a cancellation. `failed`: no such
-        tool, arguments that do not fit (every fault is told), a tool that raised or took too long,
+        Never raises, but for what is no `Exception`, such as a cancellation, and for the end of the
+        run around it, where a limit refuses a step of the tool's own. `failed`: no such tool, arguments that do not fit (every fault is told), a tool that raised or took too long,
         an output that was cut. `in_doubt`: a timeout of a tool that may not be repeated.
 
         Raises:
@@ -259,7 +259,7 @@ def finish(
     Args:
         schema: What the answer must be: a type (a pydantic model, a dataclass, `list[str]`), or a
             JSON Schema. An object is given as the arguments; anything else as the one argument
-            `answer`, as is any JSON value when None.
+            `answer`. None: any JSON value as `answer`, or whatever other arguments come.
         name: What the model calls it by.
         description: What it is for; a sentence of ours when None.
 
@@ -272,7 +272,7 @@ def finish(
     arguments, is_whole = of_answer(schema)
 
     def answered(values: dict[str, Any]) -> Any:
-        return values if is_whole else values["answer"]
+        return values if is_whole or values.keys() != {"answer"} else values["answer"]
 
     return Tool(
         name=name,

@@ -5,10 +5,14 @@ InterlockError
 │   ├── InputInvalid     arguments of a call, or text that is no JSON
 │   ├── SpecInvalid      a spec of a tool or a list of checks
 │   ├── PathInvalid      a malformed path
+│   ├── RunbookInvalid   a runbook document, or a policy built by hand
 │   └── PatternError
 │       ├── PatternInvalid       not ECMAScript
 │       ├── PatternUnsupported   ECMAScript that is not run in linear time here
 │       └── PatternTooLarge      over a size limit
+├── PolicyMismatch       a state belongs to another policy
+├── StateVersion         a state was written by a newer interlock
+├── StaleState           somebody else has moved the run meanwhile
 ├── UsageError           the library is used, or answered, in a way that has no meaning
 ├── RunFailed            a result was unwrapped that is not completed
 ├── RouteError           a router that cannot go on: what it read, or what its plan says
@@ -31,12 +35,16 @@ __all__ = [
     "PatternInvalid",
     "PatternTooLarge",
     "PatternUnsupported",
+    "PolicyMismatch",
     "Problem",
     "RouteError",
     "RouteFileError",
     "RunBusy",
     "RunFailed",
+    "RunbookInvalid",
     "SpecInvalid",
+    "StaleState",
+    "StateVersion",
     "StoreError",
     "Undetermined",
     "UsageError",
@@ -100,6 +108,36 @@ class SpecInvalid(ConfigError):
     """A spec that cannot be compiled."""
 
 
+class RunbookInvalid(ConfigError):
+    """A runbook document with faults, or a policy built by hand that leads nowhere.
+
+    Attributes:
+        places: For each problem its line and column in the text, from 1; None where the document
+            was given as data. Empty when none is known.
+    """
+
+    def __init__(
+        self,
+        problems: tuple[Problem, ...],
+        places: tuple[tuple[int | None, int | None], ...] = (),
+    ) -> None:
+        """Take the problems, and where they stand."""
+        super().__init__(problems)
+        self.places = places
+
+    def __str__(self) -> str:
+        """As every error of an input, each problem after its line and column."""
+        if not self.places:
+            return super().__str__()
+        shown = [
+            ":".join((*(str(part) for part in place if part is not None), f" {problem}"))
+            if place[0] is not None
+            else str(problem)
+            for problem, place in zip(self.problems, self.places, strict=True)
+        ]
+        return shown[0] if len(shown) == 1 else "\n  ".join((f"{len(shown)} problems:", *shown))
+
+
 class PathInvalid(ConfigError):
     """A malformed path."""
 
@@ -122,6 +160,18 @@ class PatternTooLarge(PatternError):
 
 class Undetermined(InterlockError):
     """A yes-or-no answer was asked for and there is none; the text says why."""
+
+
+class PolicyMismatch(InterlockError):
+    """A state, or a log, belongs to another policy than the one it is used with."""
+
+
+class StateVersion(InterlockError):
+    """A state was written by a version of interlock that this one cannot read."""
+
+
+class StaleState(InterlockError):
+    """The run was moved by somebody else since its state was read; read it again."""
 
 
 class UsageError(InterlockError):

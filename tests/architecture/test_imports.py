@@ -37,20 +37,26 @@ HEAVY = {
 }
 
 THIRD_PARTY = {
-    "anyio": {"harness", "routing", "testing"},
+    "anyio": {"harness", "routing", "supervise", "testing"},
     "click": {"cli"},
     "filelock": {"routing"},
+    "jsonschema": {"spec"},
+    "pydantic": {"spec"},
+    "pydantic_core": {"spec"},
+    "referencing": {"spec"},
     "rich": {"cli"},
     "ruamel": {"spec"},
+    "typing_extensions": {"spec"},
 }
 
 MAY_NOT_IMPORT = {
-    "record": {"cli", "harness", "routing", "spec", "testing"},
-    "harness": {"cli", "routing", "spec", "testing"},
-    "routing": {"cli", "spec", "testing"},
-    "integrations": {"cli", "harness", "record", "routing", "testing"},
-    "tools": {"cli", "harness", "record", "routing", "spec", "testing"},
-    "spec": {"cli", "tools", "conditions", "_compiled"},
+    "supervise": {"cli", "routing", "testing"},
+    "routing": {"cli", "spec", "supervise", "testing"},
+    "record": {"cli", "harness", "routing", "spec", "supervise", "testing"},
+    "harness": {"cli", "routing", "supervise", "testing"},
+    "integrations": {"cli", "harness", "record", "routing", "supervise", "testing"},
+    "tools": {"cli", "harness", "record", "routing", "spec", "supervise", "testing"},
+    "spec": {"cli", "routing", "supervise", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
     "_compiled": {"cli", "conditions"},
     "_instant": {"cli", "tools", "conditions", "_compiled", "spec"},

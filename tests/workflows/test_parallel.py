@@ -26,7 +26,7 @@ from interlock import (
     Work,
     parallel,
 )
-from interlock.harness import BranchOutcome, Ctx
+from interlock.harness import BranchOutcome, Ctx, Event
 from interlock.testing import ManualClock, scripted
 
 from .conftest import Go
@@ -553,6 +553,25 @@ class TestNesting:
 
         assert ParallelResult.from_json(result.to_json()) == result
         assert isinstance(result, Result)
+
+
+class TestEvents:
+    def test_every_step_is_told_once_and_a_broken_listener_changes_nothing(self, go: Go) -> None:
+        told: list[tuple[str, str]] = []
+
+        def listen(event: Event) -> None:
+            told.append((event.event, event.path))
+            raise ValueError("listener")
+
+        run = Run(on_event=listen)
+        result = go(parallel, None, over=range(20), each=model(1), concurrency=4, run=run)
+        paths = [step.path for step in result.rollout.steps]
+
+        assert result.status == "completed"
+        assert [path for event, path in told if event == "step_started"] == paths
+        assert sorted(path for event, path in told if event == "step_ended") == sorted(paths)
+        # The end of the run is told when the record is closed.
+        assert len(result.rollout.faults) == len(told) - 1
 
 
 BAD: list[tuple[dict[str, Any], list[str]]] = [

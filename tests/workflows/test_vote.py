@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock import (
-    Cascade,
     ConfigError,
     ConsensusVote,
     Limits,
@@ -20,13 +19,15 @@ from interlock import (
     Reply,
     Run,
     SpecInvalid,
-    Tier,
+    Stage,
     Usage,
     UsageError,
     Vote,
     VotingResult,
     Work,
+    chain,
     consensus_vote,
+    route,
     vote,
 )
 from interlock.testing import run_checked, scripted
@@ -255,16 +256,45 @@ def test_so_is_a_vote_that_json_cannot_hold(go: Go) -> None:
         go(vote, 1, scripted(Reply("x", data=object())), n=1)
 
 
-def test_votes_may_judge_in_a_cascade(go: Go) -> None:
-    judges = scripted("yes", "no", "yes", "no", "no")
+JUDGES: list[tuple[list[object], str, str]] = [
+    ([True, False, True], "done", "completed"),
+    (["yes", "yes", "no"], "done", "completed"),
+    ([{"decision": "allow"}] * 2 + [ERROR], "done", "completed"),
+    (["no", "no", "yes"], "gate", "failed"),
+    (["yes", "no", ERROR], "gate", "undetermined"),
+    ([ERROR, ERROR, ERROR], "gate", "undetermined"),
+]
 
-    async def accept(_reply: Reply) -> bool:
-        result = await vote(1, judges, concurrency=1, early_stop=False, n=3)
-        return bool(result.winner == "yes")
 
-    made = Cascade([Tier("a", scripted("A")), Tier("b", scripted("B"))], accept=accept)
+@pytest.mark.parametrize(("answers", "stopped_by", "status"), JUDGES)
+def test_several_judges_may_stand_at_a_gate(
+    go: Go, answers: list[object], stopped_by: str, status: str
+) -> None:
+    judge = scripted(*(Reply("x", data=one, usage=Usage(2)) if one in (True, False) else one
+                       for one in answers))  # fmt: skip
+    gate = Vote(judge, n=3, concurrency=1, early_stop=False)
+    result = go(chain, 1, [Stage("draft", scripted("text"), gate)])
+    step = result.rollout.step("gate_draft")
 
-    assert go(made.run, 1).tier == "a"
+    assert (result.stopped_by, step.status) == (stopped_by, status)
+    assert step.decision["decided"] is (status != "undetermined")
+    assert step.child.stopped_by == ("decided" if step.decision["decided"] else
+                                     step.child.stopped_by)  # fmt: skip
+    assert result.usage.total == 2 * sum(one in (True, False) for one in answers)
+    assert all(isinstance(asked, Reply) and asked.output == "text" for asked in judge.calls)
+
+
+def test_votes_for_neither_yes_nor_no_are_no_verdict(go: Go) -> None:
+    with pytest.raises(UsageError, match=r"returned a VotingResult, which is no verdict"):
+        go(chain, 1, [Stage("a", scripted("A"), Vote(scripted("blue"), n=1))])
+
+
+def test_votes_may_classify(go: Go) -> None:
+    def routed(*answers: object) -> Any:
+        made = Vote(scripted(*answers), n=len(answers), concurrency=1)
+        return go(route, 1, classify=made, arms={"a": str, "b": str}, default="b")
+
+    assert (routed("a", "a", "b").arm, routed("a", "b").stopped_by) == ("a", "unrouted")
 
 
 def test_votes_nest_in_branches(go: Go) -> None:

@@ -9,10 +9,11 @@ from interlock import _core
 from interlock.errors import ConfigError, RouteError, RouteFileError, StoreError, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.harness._config import keywords, raise_problems, seconds_problems
-from interlock.routing._files import DiskFiles, absolute, home_of
+from interlock.routing._files import DiskFiles
 from interlock.routing._journal import Journal
 from interlock.routing._lock import Lock
 from interlock.routing._names import SELECTION, hint, id_fault
+from interlock.routing._outside import absolute, home_of
 from interlock.routing._selections import checked_selections
 from interlock.routing._stall import unchanged_steps
 from interlock.routing.check import refuse_plan

@@ -19,6 +19,7 @@ import anyio
 from interlock.harness import (
     Cascade,
     Chain,
+    Graph,
     Parallel,
     Refine,
     Reply,
@@ -40,6 +41,11 @@ ANSWER = Reply("text", usage=Usage(10, 5, requests=1))
 async def model(_value: object) -> Reply:
     """Answer as a model would, at once."""
     return ANSWER
+
+
+async def worker(_inputs: object) -> Reply:
+    """Answer as a model would, each time anew: what is handed on is counted otherwise."""
+    return Reply("text", usage=ANSWER.usage)
 
 
 def function(_value: object) -> str:
@@ -69,6 +75,27 @@ def drafted() -> Callable[[object], Awaitable[Reply]]:
         return Reply(str(count), usage=ANSWER.usage)
 
     return draft
+
+
+def line(count: int) -> Graph:
+    """Make nodes that each need the one before."""
+    made = Graph()
+    for at in range(count):
+        made.node(f"s{at}", worker, needs=[f"s{at - 1}"] if at else [])
+    made.compile()
+    return made
+
+
+def fan(count: int) -> Graph:
+    """Make nodes that all need the first, and are all needed by the last."""
+    made = Graph()
+    made.node("first", worker)
+    between = [f"s{at}" for at in range(count - 2)]
+    for name in between:
+        made.node(name, worker, needs=["first"])
+    made.node("last", worker, needs=between)
+    made.compile()
+    return made
 
 
 CASES: dict[str, tuple[Callable[[], Any], int]] = {
@@ -101,6 +128,8 @@ CASES: dict[str, tuple[Callable[[], Any], int]] = {
         lambda: Parallel(over=range(BRANCHES), each=model),
         BRANCHES,
     ),
+    "graph of 200 in a line": (lambda: line(200), 200),
+    "graph of 200 side by side": (lambda: fan(200), 200),
     "sync callable, inline": (lambda: Chain([(f"s{at}", function) for at in range(100)]), 100),
 }
 THREADED = "sync callable, in a worker thread"

@@ -30,16 +30,30 @@ if TYPE_CHECKING:
         PatternInvalid,
         PatternTooLarge,
         PatternUnsupported,
+        PolicyMismatch,
         Problem,
+        RouteError,
+        RouteFileError,
+        RunbookInvalid,
+        RunBusy,
         RunFailed,
         SpecInvalid,
+        StaleState,
+        StateVersion,
+        StoreError,
         Undetermined,
         UsageError,
     )
+    from interlock.harness._compact import Compact
     from interlock.harness.cascade import Cascade, CascadeResult, cascade
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.graph import Graph, GraphResult
+    from interlock.harness.hooks import Block, Hooks
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
+    from interlock.harness.loop import Loop, LoopResult, loop
+    from interlock.harness.mcp_tools import mcp_tools
+    from interlock.harness.orchestrate import Orchestrate, OrchestrateResult, orchestrate
     from interlock.harness.parallel import Parallel, ParallelResult, parallel
     from interlock.harness.refine import Refine, RefineResult, refine
     from interlock.harness.retry import Retry
@@ -47,6 +61,8 @@ if TYPE_CHECKING:
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
+    from interlock.harness.tool import Tool, tool
+    from interlock.harness.toolbus import ToolBus, finish, toolbus
     from interlock.harness.vote import Vote, VotingResult, vote
     from interlock.harness.work import Work
     from interlock.record.reply import as_reply
@@ -95,23 +111,39 @@ _HOMES = {
         "PatternInvalid",
         "PatternTooLarge",
         "PatternUnsupported",
+        "PolicyMismatch",
         "Problem",
+        "RouteError",
+        "RouteFileError",
+        "RunBusy",
         "RunFailed",
+        "RunbookInvalid",
         "SpecInvalid",
+        "StaleState",
+        "StateVersion",
+        "StoreError",
         "Undetermined",
         "UsageError",
     ),
+    "harness._compact": ("Compact",),
     "harness.cascade": ("Cascade", "CascadeResult", "cascade"),
     "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
+    "harness.hooks": ("Block", "Hooks"),
     "harness.judge": ("Gate",),
     "harness.limits": ("Limits",),
+    "harness.loop": ("Loop", "LoopResult", "loop"),
+    "harness.mcp_tools": ("mcp_tools",),
     "harness.parallel": ("Parallel", "ParallelResult", "parallel"),
     "harness.refine": ("Refine", "RefineResult", "refine"),
+    "harness.graph": ("Graph", "GraphResult"),
+    "harness.orchestrate": ("Orchestrate", "OrchestrateResult", "orchestrate"),
     "harness.retry": ("Retry",),
     "harness.route": ("Route", "RouteResult", "route"),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
+    "harness.tool": ("Tool", "tool"),
+    "harness.toolbus": ("ToolBus", "finish", "toolbus"),
     "harness.vote": ("Vote", "VotingResult", "vote"),
     "harness.work": ("Work",),
     "record.reply": ("as_reply",),
@@ -136,9 +168,21 @@ _HOMES = {
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
     "tools.stall_detect": ("StallResult", "stall_detect"),
 }
+_ROOMS = (
+    "conditions",
+    "errors",
+    "harness",
+    "record",
+    "routing",
+    "supervise",
+    "testing",
+    "tools",
+    "typing",
+)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Block",
     "Branch",
     "BranchResult",
     "Cascade",
@@ -148,6 +192,7 @@ __all__ = [
     "CheckReport",
     "CheckResult",
     "Checks",
+    "Compact",
     "ConfigError",
     "ConsensusVote",
     "DeadlineResult",
@@ -158,13 +203,20 @@ __all__ = [
     "ErrorVerdicts",
     "FormatResult",
     "Gate",
+    "Graph",
+    "GraphResult",
     "HeldStep",
+    "Hooks",
     "InputInvalid",
     "InterlockError",
     "Json",
     "LeadAssign",
     "LeadResult",
     "Limits",
+    "Loop",
+    "LoopResult",
+    "Orchestrate",
+    "OrchestrateResult",
     "Parallel",
     "ParallelResult",
     "PathInvalid",
@@ -175,6 +227,7 @@ __all__ = [
     "PatternNote",
     "PatternTooLarge",
     "PatternUnsupported",
+    "PolicyMismatch",
     "Problem",
     "ReadyStep",
     "Refine",
@@ -186,19 +239,28 @@ __all__ = [
     "RetryAfter",
     "Rollout",
     "Route",
+    "RouteError",
+    "RouteFileError",
     "RouteResult",
     "RuleScore",
     "Run",
+    "RunBusy",
     "RunFailed",
+    "RunbookInvalid",
     "ScoreResult",
     "SequencePlan",
     "SequenceRun",
     "SpecInvalid",
     "Stage",
+    "StaleState",
     "StallResult",
+    "StateVersion",
     "Step",
+    "StoreError",
     "TableResult",
     "Tier",
+    "Tool",
+    "ToolBus",
     "ToolCall",
     "ToolResult",
     "Undetermined",
@@ -222,7 +284,11 @@ __all__ = [
     "decision_table",
     "digest",
     "error_classify",
+    "finish",
     "lead_assign",
+    "loop",
+    "mcp_tools",
+    "orchestrate",
     "parallel",
     "parse_retry_after",
     "refine",
@@ -232,6 +298,8 @@ __all__ = [
     "sequence_run",
     "stall_detect",
     "tier_report",
+    "tool",
+    "toolbus",
     "vote",
 ]
 
@@ -244,7 +312,7 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    if name in {"conditions", "errors", "harness", "record", "testing", "tools", "typing"}:
+    if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

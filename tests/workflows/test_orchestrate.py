@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import anyio
@@ -356,9 +357,14 @@ class TestTime:
         assert result.stopped_by == "done"
         assert [one.path for one in result.rollout.find(kind="worker")] == ["plan/a", "plan/late"]
 
-    @pytest.mark.parametrize("after", [NOW, 1_700_000_000_000, 0])
+    @pytest.mark.parametrize(
+        "after", [NOW, 1_700_000_000_000, 0, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)]
+    )
     def test_a_time_that_is_now_has_come(self, go: Go, clock: ManualClock, after: object) -> None:
-        assert run(go, plan(step("a", after=after)), run=Run(clock=clock)).stopped_by == "done"
+        steps = plan(step("a", after=after))
+
+        assert run(go, steps, run=Run(clock=clock)).stopped_by == "done"
+        assert run(go, Plan(steps["steps"]), run=Run(clock=clock)).stopped_by == "done"
 
     def test_a_deadline_ends_it(self, go: Go, clock: ManualClock) -> None:
         workers = {"slow": scripted("a", seconds=6, clock=clock, repeat=True)}

@@ -13,7 +13,7 @@ from interlock.harness.inputs import NodeOutcome
 from interlock.harness.judge import Gate, Judge, judge_of
 from interlock.record.rollout import Step
 from interlock.record.values import ErrorInfo
-from interlock.tools._steps import read_steps, with_texts
+from interlock.tools._steps import read_steps
 from interlock.tools.branch import Branch
 from interlock.tools.stall_detect import stall_detect
 
@@ -67,7 +67,7 @@ class Orchestration:
 
 def jobs_of(entries: Sequence[Entry], workers: Mapping[str, Call]) -> list[Job]:
     """Make the jobs of a plan that was checked."""
-    steps, _ = read_steps(cast("JSON", with_texts(entries)))
+    steps, _ = read_steps(cast("JSON", entries))
     return [
         Job(step, workers[entry["worker"]], _judge(entry))
         for entry, step in zip(entries, steps, strict=True)

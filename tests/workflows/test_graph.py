@@ -68,6 +68,7 @@ class TestPromises:
         assert (result.stopped_by, ran(result)) == ("steps", ["n0", "n1", "n2", "n3"])
         assert result.states["n4"] == "waiting"
         assert result.outcomes["n4"].reason == "was not started: steps"
+        assert [step.path for step in result.rollout.steps] == ran(result)
 
     def test_the_ceiling_of_nodes_is_200(self) -> None:
         with pytest.raises(ConfigError, match="201 nodes, over the limit of 200"):

@@ -16,13 +16,22 @@ from interlock import (
     Graph,
     Limits,
     Orchestrate,
+    Parallel,
+    Refine,
     Retry,
+    Route,
     Run,
     Stage,
     Tier,
     UsageError,
+    Vote,
+    Work,
     cascade,
     chain,
+    parallel,
+    refine,
+    route,
+    vote,
 )
 from interlock.testing import scripted
 
@@ -160,6 +169,11 @@ def test_refused_with_every_field(make: Any, fields: list[str]) -> None:
         (lambda: Cascade([("a", text)], acept=yes), "accept"),  # type: ignore[call-arg]
         (lambda: Chain([("a", text)], nam="x"), "name"),  # type: ignore[call-arg]
         (lambda: Limits(max_token=1), "max_tokens"),  # type: ignore[call-arg]
+        (lambda: Route(classify=text, arm={"a": text}), "arms"),  # type: ignore[call-arg]
+        (lambda: Refine(draft=text, judge=yes, max_round=3), "max_rounds"),  # type: ignore[call-arg]
+        (lambda: Parallel([text], concurency=2), "concurrency"),  # type: ignore[call-arg]
+        (lambda: Vote(text, weigth=len), "weight"),  # type: ignore[call-arg]
+        (lambda: Work(text, reserved=1), "reserve"),  # type: ignore[call-arg]
         (lambda: Graph().node("a", text, need=[]), "needs"),  # type: ignore[call-arg]
         (lambda: led(replan=1), "replans"),
     ],
@@ -169,14 +183,23 @@ def test_an_unknown_keyword_offers_the_nearest(make: Any, near: str) -> None:
         make()
 
 
-@pytest.mark.parametrize("function", [cascade, chain])
-def test_a_function_does_too_and_calls_nothing(go: Go, function: Any) -> None:
+FUNCTIONS: list[tuple[Any, Any]] = [
+    (cascade, lambda model: {"tiers": [("a", model)], "accept": yes}),
+    (chain, lambda model: {"steps": [("a", model)]}),
+    (route, lambda model: {"classify": model, "arms": {"a": model}}),
+    (refine, lambda model: {"draft": model, "judge": model}),
+    (parallel, lambda model: {"branches": [model]}),
+    (vote, lambda model: {"run_one": model}),
+]
+
+
+@pytest.mark.parametrize(("function", "options"), FUNCTIONS)
+def test_a_function_does_too_and_calls_nothing(go: Go, function: Any, options: Any) -> None:
     model = scripted()
     with pytest.raises(ConfigError, match='did you mean "run"'):
-        go(function, 1, [("a", model)], ran=Run())
-    options = {"accept": yes} if function is cascade else {}
+        go(function, 1, **options(model), ran=Run())
     with pytest.raises(ConfigError, match="run: 3: must be Run"):
-        go(function, 1, [("a", model)], run=3, **options)
+        go(function, 1, **options(model), run=3)
 
     assert model.calls == []
 

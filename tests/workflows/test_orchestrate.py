@@ -22,7 +22,7 @@ from interlock import (
     chain,
     orchestrate,
 )
-from interlock.harness import Inputs, NodeOutcome, Plan, PlanCtx
+from interlock.harness import Inputs, NodeOutcome, Plan, PlanCtx, Work
 from interlock.testing import ManualClock, scripted
 
 from .conftest import Go
@@ -242,6 +242,14 @@ class TestWork:
         assert (first.params, dict(first.results), first.values) == ([1], {}, VALUES)
         assert (second.params, second["a"]) == (None, "did [1]")
         assert list(result.outcomes) == ["b", "a"]
+        assert result.rollout.step("plan/a").meta["worker"] == "w"
+
+    def test_a_worker_may_say_what_its_steps_may_use(self, go: Go, clock: ManualClock) -> None:
+        slow = Work(scripted("late", seconds=9, clock=clock), timeout=5)
+        result = run(go, plan(step("a", "w")), workers={"w": slow}, run=Run(clock=clock))
+
+        assert result.error is not None
+        assert (result.outcomes["a"].state, result.error.type) == ("failed", "TimeoutError")
 
     def test_params_are_its_own(self, go: Go) -> None:
         def greedy(inputs: Inputs) -> None:

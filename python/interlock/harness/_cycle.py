@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from interlock import _core
-from interlock.errors import UsageError
 from interlock.harness._batch import Batch
 from interlock.harness._compact import Compact, Compactor
 from interlock.harness._guard import Guard
 from interlock.harness._stops import Stops
 from interlock.harness.limits import Stopped, remaining
 from interlock.harness.loop_state import Exchange, History, LoopState
-from interlock.record.reply import as_reply
 from interlock.record.rollout import Step
-from interlock.record.values import ErrorInfo, ToolCall
+from interlock.record.values import ErrorInfo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +137,6 @@ class Cycle:
                 self._state(turn),
                 path=path,
                 digest=self._history.digest(turn, notice),
-                read=_read,
             )
         except Stopped as stop:
             if stop.path == path:
@@ -178,17 +174,3 @@ class Cycle:
             remaining=remaining(self._walk.accounts, self._walk.run.clock, turns),
             notice=self._stops.notice,
         )
-
-
-def _read(value: object, *, step: str) -> Reply:
-    """Read a reply, and see that what it asks for can be run."""
-    reply = as_reply(value, step=step)
-    for call in cast("tuple[object, ...]", reply.calls):
-        if not isinstance(call, ToolCall):
-            raise UsageError(
-                f"{step} returned a call that is a {type(call).__name__}; make it a "
-                "ToolCall(id, name, args)"
-            )
-        if not isinstance(cast("object", call.name), str):
-            raise UsageError(f"{step} asks for the tool {_core.preview(call.name)}, no name")
-    return reply

@@ -174,7 +174,9 @@ def _shown(call: ToolCall) -> ToolCall:
 def _arguments(answer: object, hooks: Hooks) -> dict[str, Any]:
     try:
         if isinstance(answer, Mapping):
-            return cast("dict[str, Any]", _core.plain(cast("object", answer)))
+            return cast(
+                "dict[str, Any]", _core.plain(cast("object", answer), "arguments", finite=True)
+            )
     except ConfigError as error:
         message = f"hook rewrite_tool of `{hooks.label}` returned what JSON cannot hold: {error}"
         raise UsageError(message) from None

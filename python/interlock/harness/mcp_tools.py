@@ -209,7 +209,7 @@ def _caller(session: Any, name: str) -> Callable[..., Awaitable[object]]:
         try:
             result = await session.call_tool(name, arguments)
         except Exception as error:
-            if isinstance(error, _LOST_KINDS) or getattr(error, "code", None) in _LOST:
+            if isinstance(error, _LOST_KINDS) or _code_of(error) in _LOST:
                 raise Unanswered(str(error) or type(error).__name__) from error
             raise
         texts, others = _content(result)
@@ -218,6 +218,11 @@ def _caller(session: Any, name: str) -> Callable[..., Awaitable[object]]:
         return _output(texts, others, _one_of(result, "structured_content", "structuredContent"))
 
     return call
+
+
+def _code_of(error: Exception) -> object:
+    """Read the code of an error of the package mcp: its own, or beside it in version 1."""
+    return getattr(error, "code", getattr(getattr(error, "error", None), "code", None))
 
 
 def _called(call: Callable[..., Awaitable[object]]) -> Callable[[dict[str, Any]], Any]:

@@ -108,15 +108,14 @@ class Cycle:
         if reply is None or not outcome.ok:
             said = ErrorInfo("failed", "the reply says that it failed")
             progress.error = outcome.step.error or said
-            if reply is not None:
-                await self._guard.after_turn(self._state(turn), path)
+            await self._observed(turn, path)
             return "failed"
         batch = Batch(self._walk, self._guard, self._parts.tools, turn, path)
         await batch.take(reply.calls, parallel=self._parts.parallel_tools)
         exchange = Exchange(reply, tuple(batch.results))
         self._history.add(exchange)
         self._stops.see(exchange)
-        await self._guard.after_turn(self._state(turn), path)
+        await self._observed(turn, path)
         if batch.stop is not None:
             return batch.stop.reason
         progress.finish = batch.finish
@@ -142,6 +141,11 @@ class Cycle:
             if stop.path == path:
                 self._progress.turns -= 1
             raise
+
+    async def _observed(self, turn: int, path: str) -> None:
+        """Show the state after a turn to the hooks; one that gave no reply changed nothing."""
+        if self._progress.last is not None and self._guard.has("after_turn"):
+            await self._guard.after_turn(self._state(turn), path)
 
     def _ended(self, reply: Reply) -> str | None:
         """Say what a reply without any call ends the run with; None where it does not."""

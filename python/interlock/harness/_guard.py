@@ -168,7 +168,7 @@ class _Failed:
 
 def _shown(call: ToolCall) -> ToolCall:
     """Give a hook a copy: what it changes in it changes nothing, so what was shown is what runs."""
-    return replace(call, args=cast("dict[str, Any]", _core.plain(call.args)))
+    return ToolCall(call.id, call.name, cast("dict[str, Any]", _core.plain(call.args)))
 
 
 def _arguments(answer: object, hooks: Hooks) -> dict[str, Any]:

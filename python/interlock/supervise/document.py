@@ -57,6 +57,7 @@ def document_profile(document: Document, *, runbooks: Iterable[Policy] = ()) -> 
         prose.
 
     Raises:
+        RunbookInvalid: As `from_markdown`.
         OSError: When it is the path of a file that cannot be read.
     """
     source = read_source(document)

@@ -237,6 +237,31 @@ def test_an_error_of_a_document_is_one_of_configuration() -> None:
         derive_policy({})
 
 
+LONG = 20_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" + "a" * LONG,
+        "/" + "a." * (LONG // 2),
+        "/a" * (LONG // 2),
+        "cli:" * (LONG // 4),
+        "https://" * (LONG // 8),
+        "{inputs." * (LONG // 8),
+        " " * LONG,
+    ],
+    ids=lambda text: text[:9],
+)
+def test_a_text_made_to_take_long_does_not(text: str) -> None:
+    given = text[:LONG]
+    document = changed(*((f"steps[{at}].do", given) for at in range(len(SOUND["steps"]))))
+
+    assert isinstance(lint(document), tuple)
+    for line in (f"# a{given}b", f"1{given}x", f"# 1. {given}", f"```sh\n{given}"):
+        assert document_profile(f"{line * 40}\n") in ("P0", "P1")
+
+
 class TestSchema:
     def test_it_takes_what_is_sound(self) -> None:
         from jsonschema import Draft202012Validator

@@ -36,7 +36,7 @@ PAGES = [*(ROOT / name for name in NAMES), *sorted(DOCS.rglob("*.md"))]
 MEASURED = DOCS / "benchmarks.md"
 RUN = [page for page in PAGES if page != MEASURED]
 RUNBOOKS = DOCS / "runbooks.md"
-NEEDED = {"integrations.md": ("pyarrow", "polars", "duckdb")}
+NEEDED = {"integrations.md": ("pyarrow", "polars", "duckdb"), "ray.md": ("pyarrow", "ray")}
 PACKS = ROOT / "src" / "classify" / "packs"
 PACKS_KNOWN = _core.error_packs()
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
@@ -211,6 +211,7 @@ def test_a_page_shows_what_happens(
 ) -> None:
     for name in NEEDED.get(page.name, ()):
         engine(name)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
 

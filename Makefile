@@ -56,6 +56,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benches/patterns.py
 	@echo "== overhead of the harness"
 	$(BIN)/python benches/harness.py
+	@echo "== policies of large runbooks"
+	$(BIN)/python benches/runbooks.py
 
 # With CHECK=--check nothing is written: it fails when a path has grown by more than 5 %.
 instructions: $(VENV)/.test

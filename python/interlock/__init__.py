@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PatternTooLarge,
         PatternUnsupported,
         Problem,
+        ReplayDivergence,
         RunFailed,
         SpecInvalid,
         Undetermined,
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
     from interlock.harness.limits import Limits
     from interlock.harness.retry import Retry
     from interlock.harness.run import Run
+    from interlock.harness.streamed import streamed
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
+    from interlock.record.replay import replay
     from interlock.record.reply import as_reply
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
@@ -91,6 +94,7 @@ _HOMES = {
         "PatternTooLarge",
         "PatternUnsupported",
         "Problem",
+        "ReplayDivergence",
         "RunFailed",
         "SpecInvalid",
         "Undetermined",
@@ -102,8 +106,10 @@ _HOMES = {
     "harness.limits": ("Limits",),
     "harness.retry": ("Retry",),
     "harness.run": ("Run",),
+    "harness.streamed": ("streamed",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
+    "record.replay": ("replay",),
     "record.reply": ("as_reply",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
@@ -164,6 +170,7 @@ __all__ = [
     "PatternUnsupported",
     "Problem",
     "ReadyStep",
+    "ReplayDivergence",
     "Reply",
     "Resolution",
     "Result",
@@ -204,10 +211,12 @@ __all__ = [
     "error_classify",
     "lead_assign",
     "parse_retry_after",
+    "replay",
     "resolve",
     "rule_score",
     "sequence_run",
     "stall_detect",
+    "streamed",
     "tier_report",
 ]
 

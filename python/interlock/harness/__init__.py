@@ -12,6 +12,7 @@ from interlock.harness.judge import Gate
 from interlock.harness.limits import Limits, Remaining
 from interlock.harness.retry import Retry
 from interlock.harness.run import Run
+from interlock.harness.streamed import Streamed, streamed
 from interlock.harness.tier import Tier
 from interlock.harness.tier_report import TierReport, TierShare, tier_report
 from interlock.record import (
@@ -26,6 +27,7 @@ from interlock.record import (
     Usage,
     Verdict,
     as_reply,
+    replay,
 )
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "Run",
     "Stage",
     "Step",
+    "Streamed",
     "SystemClock",
     "Tier",
     "TierRecord",
@@ -62,5 +65,7 @@ __all__ = [
     "cascade",
     "chain",
     "inline_sync",
+    "replay",
+    "streamed",
     "tier_report",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import anyio
 
-from interlock.record.event import Event
+if TYPE_CHECKING:
+    from interlock.record.event import Event
 
 __all__ = ["Buffer"]
 

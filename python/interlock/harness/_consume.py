@@ -46,7 +46,7 @@ async def consumed(stream: object, emit: _Emit, run: Run) -> Reply:
             return await _read(entered, emit, run)
         finally:
             await _closed(manager, run, "__exit__", None, None, None)
-    return await _read(cast("object", opened), emit, run)
+    return await _read(opened, emit, run)
 
 
 async def _read(stream: object, emit: _Emit, run: Run) -> Reply:
@@ -76,11 +76,11 @@ def _following(stream: object, run: Run) -> Callable[[], Awaitable[object]]:
             return await anext(pieces, _END)
 
         return awaited
-    if isinstance(stream, (str, bytes, dict)) or not hasattr(stream, "__iter__"):
-        kind = type(stream)
+    kind = type(stream)
+    if kind in (str, bytes, dict) or not hasattr(stream, "__iter__"):
         raise UsageError(
-            f"consume was given a {kind.__module__}.{kind.__qualname__}; it reads streams of OpenAI "
-            "and Anthropic, and iterators of text"
+            f"consume was given a {kind.__module__}.{kind.__qualname__}; it reads streams of "
+            "OpenAI and Anthropic, and iterators of text"
         )
     listed = iter(cast("Iterable[object]", stream))
     following = partial(next, listed, _END)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ending"]
 
+_ANSWER = ("output", "data", "usage", "error", "rollout")
 _BESIDE = ("calls", "stop", "model", "provider", "id", "error", "meta")
 
 
@@ -45,6 +46,7 @@ class Ending:
     exception: Exception | None = None
     status: StepStatus | None = None
     foreign: Rollout | None = None
+    served: Step | None = None
 
     def read(self) -> None:
         """Read what was returned.
@@ -78,7 +80,7 @@ class Ending:
         self.status = "undetermined" if self.frame.plan.is_judgement else "failed"
         self.error = ErrorInfo.of(
             error,
-            retry.classify if retry else None,
+            self.frame.plan.classify or (retry.classify if retry else None),
             attempt=self.attempt if retry else None,
             max_attempts=retry.max_attempts if retry else None,
             now=now,
@@ -99,8 +101,18 @@ class Ending:
             if isinstance(error, Stopped):
                 self.error = ErrorInfo("stopped", error.reason, "cancelled", "escalate")
 
-    def step(self) -> Step:
-        """Make the step as it is recorded."""
+    def step(self, slot: int) -> Step:
+        """Give the step as it is recorded, in its slot; one that is played again as it was."""
+        step, cue = self.served or self._made(slot), self.frame.cue
+        if cue is not None:
+            step = cue.ended(step)
+        outer = self.frame.plan.outer
+        if outer is not None and not self.usage.is_nothing:
+            outer.counted += [self.value, self.reply]
+        return step
+
+    def _made(self, slot: int) -> Step:
+        """Put the step together."""
         frame, plan, walk = self.frame, self.frame.plan, self.frame.walk
         clock = walk.run.clock
         child = self._child()
@@ -108,8 +120,7 @@ class Ending:
         if child is not None and self.foreign is not None:
             self.usage = child.usage
         self._judged()
-        if plan.outer is not None and not self.usage.is_nothing:
-            plan.outer.counted += [self.value, self.reply]
+        ended = (len(walk.steps), walk.finished)
         return Step(
             path=plan.path,
             name=plan.name,
@@ -128,6 +139,7 @@ class Ending:
             idempotency_key=frame.key() if plan.kind == "tool" else frame.made_key,
             decision=self.decision,
             child=child,
+            order=() if ended == (slot + 1, slot) else ended,
             meta=self._meta(),
         )
 
@@ -160,13 +172,18 @@ class Ending:
         return self.reply.output
 
     def _meta(self) -> dict[str, object]:
-        meta: dict[str, object] = {"now": self.frame.readings} if self.frame.readings else {}
+        frame = self.frame
+        meta: dict[str, object] = {"now": frame.readings} if frame.readings else {}
+        if frame.made:
+            meta["inside"] = frame.made
         if self.reply is None or self.verdict is not None:
             return meta
         if self.reply.meta.get("usage_missing"):
             meta["usage_missing"] = True
         if self.frame.walk.run.content == "full" and not isinstance(self.value, str):
-            meta["reply"] = _beside_text(self.reply, self.value, self.usage)
+            alone = self.usage if frame.nested == [] and self.foreign is None else NOTHING
+            told = _beside_text(self.reply, self.value, alone)
+            meta["reply"] = {**told, "form": "input"} if self.value is frame.plan.value else told
         return meta
 
     def _child(self) -> Rollout | None:
@@ -204,11 +221,14 @@ class Ending:
 
 
 def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]:
-    """Return what a reply says beside its text, as data; `form` says what was returned."""
+    """Return what a reply says beside its text, as data; `form` says what was returned.
+
+    `usage` is that of the step where nothing ran inside it, which need not be said again.
+    """
     told: dict[str, object] = {"form": "none" if value is None else "reply"}
     if isinstance(value, Result):
-        told |= {"form": "result", "type": type(value).__name__}
-    elif reply.usage is not usage and reply.usage != usage:
+        told |= {"form": "result", "type": type(value).__name__, "result": _beside_answer(value)}
+    if reply.usage is not usage and reply.usage != usage:
         told["usage"] = reply.usage.to_dict()
     for name in _BESIDE:
         if one := getattr(reply, name):
@@ -216,6 +236,13 @@ def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]
     if reply.status != "completed":
         told["status"] = reply.status
     return told if reply.data is None else {**told, **_data(reply.data, value)}
+
+
+def _beside_answer(result: Result) -> dict[str, object]:
+    """Return what a result says beside its answer and record, which the step holds."""
+    told: dict[str, object] = result.to_dict()
+    kept = {name: value for name, value in told.items() if name not in _ANSWER}
+    return {"output": None, **kept} if result.output is None else kept
 
 
 def _data(data: object, value: object) -> dict[str, object]:

@@ -15,10 +15,12 @@ from interlock.record.usage import NOTHING, Usage
 if TYPE_CHECKING:
     from interlock.harness._callables import Call
     from interlock.harness._recorder import Recorder
+    from interlock.harness._reel import Cue
     from interlock.harness._walk import Walk
     from interlock.harness.limits import Account
     from interlock.record.rollout import Kind, Step
     from interlock.record.values import Effect, Reply, Verdict
+    from interlock.tools.error_classify import ErrorClassify
 
 __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Frame",
@@ -83,6 +85,7 @@ class Plan:
     read: Reader
     outer: Frame | None
     holds: frozenset[str] = frozenset()
+    classify: ErrorClassify | None = None
 
 
 @dataclass(slots=True)
@@ -95,7 +98,9 @@ class Frame:
     nested: list[Recorder] = field(default_factory=list["Recorder"])
     counted: list[object] = field(default_factory=list[object])
     inside: Usage = NOTHING
+    made: list[str] = field(default_factory=list[str])
     readings: list[int] = field(default_factory=list[int])
+    cue: Cue | None = None
     made_key: str | None = None
 
     def key(self) -> str:

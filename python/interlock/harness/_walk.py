@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from interlock.harness.retry import Retry
     from interlock.record.rollout import Kind
     from interlock.record.values import Effect
+    from interlock.tools.error_classify import ErrorClassify
 
 __all__ = ["Walk"]
 
@@ -59,6 +60,7 @@ class Walk(Recorder):
         effect: Effect | None = None,
         idempotent: bool | None = None,
         call_id: str | None = None,
+        classify: ErrorClassify | None = None,
         read: Reader = as_reply,
     ) -> Outcome:
         """Take a step: call, and record what comes of it.
@@ -81,6 +83,7 @@ class Walk(Recorder):
             effect: What a tool declared.
             idempotent: Whether calling it again with the same key does no harm.
             call_id: The id of the call that it answers.
+            classify: What says of what kind an error is that it raises.
             read: How the answer is read.
 
         Returns:
@@ -112,6 +115,7 @@ class Walk(Recorder):
             read=read,
             outer=outer,
             holds=held if limiter is None else held | {limiter},
+            classify=classify,
         )
         return await self._attempts(plan, retry or self.run.retry, place)
 
@@ -126,6 +130,8 @@ class Walk(Recorder):
             usage = usage + outcome.usage
             may_repeat = retry is not None and plan.may_repeat and not outcome.ok
             wait = retry.wait(outcome.step.error, attempt) if retry and may_repeat else None
+            if self.reel is not None:
+                wait = self.reel.wait(plan.path, attempt, wait)
             if wait is None:
                 break
             if wait > self._time_left():
@@ -158,10 +164,11 @@ class Walk(Recorder):
 
     async def _attempt(self, plan: Plan, attempt: int, retry: Retry | None) -> Outcome:
         clock = self.run.clock
+        cue = None if self.reel is None else await self.reel.cue(plan, attempt)
         admit(self.accounts, plan, clock)
         slot = len(self.steps)
         self.steps.append(None)
-        frame = Frame(self, plan)
+        frame = Frame(self, plan, cue=cue)
         ending = Ending(frame, attempt, clock.now(), clock.monotonic())
         try:
             if self.is_heard():
@@ -171,7 +178,8 @@ class Walk(Recorder):
             ending.interrupted(error)
             raise
         finally:
-            step = self.steps[slot] = ending.step()
+            step = self.steps[slot] = ending.step(slot)
+            self.finished += 1
             settle(self.accounts, plan.reserve, ending.own)
             if plan.outer is not None and plan.outer is not self.outer:
                 plan.outer.inside = plan.outer.inside + ending.usage + frame.inside
@@ -183,7 +191,9 @@ class Walk(Recorder):
 
     async def _answer(self, ending: Ending, retry: Retry | None) -> None:
         """Call, and read the answer."""
-        plan = ending.frame.plan
+        plan, cue = ending.frame.plan, ending.frame.cue
+        if cue is not None and await cue.answered(ending):
+            return
         ctx = Ctx(ending.frame, ending.attempt) if plan.call.takes_ctx else None
         seconds, by_run = self._allowance(plan.timeout)
         token = current_frame.set(ending.frame)

@@ -186,7 +186,7 @@ def streamed(
     run: Run | None = None,
     **options: object,
 ) -> Streamed[R]:
-    """Watch a run of any workflow: `async with streamed(made.run, values) as stream`.
+    """Watch a run of any workflow.
 
     Step events are never dropped: a reader that falls behind by more than the buffer holds the run
     up before its next step. Pieces of output that one step emitted are put together while nobody

@@ -6,6 +6,7 @@ Everything here is a frozen value that can be written as data and read back equa
 from __future__ import annotations
 
 from interlock.record.event import Event
+from interlock.record.replay import replay
 from interlock.record.reply import as_reply
 from interlock.record.result import Result
 from interlock.record.rollout import Rollout, Step
@@ -24,4 +25,5 @@ __all__ = [
     "Usage",
     "Verdict",
     "as_reply",
+    "replay",
 ]

@@ -176,21 +176,23 @@ class Reel:
         self._asked.add(at)
         return self.ended(at, step)
 
-    def wait(self, path: str, attempt: int, wait: float | None) -> float | None:
+    def wait(self, step: Step, wait: float | None) -> float | None:
         """Say whether there was another attempt; nothing waits for it.
 
         Raises:
             Stopped: When a limit came between.
         """
-        places = self._places.get(path)
-        if places and self.steps[places[0]].attempt == attempt + 1:
+        places = self._places.get(step.path)
+        if places and self.steps[places[0]].attempt == step.attempt + 1:
             return 0.0
-        if wait is None:
-            return None
-        if self.recorded is not None and self.recorded.stopped_by in LIMITED:
-            raise Stopped(self.recorded.stopped_by)
-        if self.tape.strict:
-            self.tape.refuse(path, None, {"attempt": attempt + 1})
+        stopped_by = self.recorded.stopped_by if self.recorded is not None else ""
+        # What the run itself retried is not recorded: a last step that may be retried was.
+        is_last = wait is None and step.error is not None and step.error.retryable
+        is_last = is_last and not self.walk.overrun and self._is_at_its_end()
+        if stopped_by in LIMITED and (wait is not None or is_last):
+            raise Stopped(stopped_by)
+        if wait is not None and self.tape.strict:
+            self.tape.refuse(step.path, None, {"attempt": step.attempt + 1})
         return None
 
     def closed(self, made: Rollout) -> Rollout:

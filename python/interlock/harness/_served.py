@@ -37,12 +37,11 @@ def serve(ending: Ending, step: Step, recorded: Rollout | None) -> None:
     walk = ending.frame.walk
     ending.served, ending.status, ending.error = step, step.status, step.error
     ending.own = ending.usage = step.usage
-    if step.child is not None:
-        count = sum(1 for _ in step.child.all_steps())
-        for account in walk.accounts:
-            account.steps += count
+    inner = () if step.child is None else tuple(step.child.all_steps())
+    for account in walk.accounts:
+        account.steps += len(inner)
     ended_by = recorded.stopped_by if recorded is not None else ""
-    if ended_by == "unmetered" and step.meta.get("usage_missing"):
+    if ended_by == "unmetered" and any(one.meta.get("usage_missing") for one in (step, *inner)):
         walk.run.account.unmetered = True
     error = step.error
     if error is not None:

@@ -131,7 +131,7 @@ class Walk(Recorder):
             may_repeat = retry is not None and plan.may_repeat and not outcome.ok
             wait = retry.wait(outcome.step.error, attempt) if retry and may_repeat else None
             if self.reel is not None:
-                wait = self.reel.wait(plan.path, attempt, wait)
+                wait = self.reel.wait(outcome.step, wait)
             if wait is None:
                 break
             if wait > self._time_left():
@@ -153,7 +153,7 @@ class Walk(Recorder):
     def _capacity(self, name: str | None, held: frozenset[str]) -> _Place | None:
         """Return what is held while a step runs: a place of a limiter, or nothing."""
         # INVARIANT: a step inside one that holds a place takes no second one, or both wait.
-        if name is None or name in held:
+        if name is None or name in held or self.reel is not None:
             return None
         for run in reversed(self.runs):
             limiter = run.limiter(name)

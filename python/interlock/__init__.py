@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from interlock.harness.tier_report import tier_report
     from interlock.record.replay import replay
     from interlock.record.reply import as_reply
+    from interlock.record.report import report
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
     from interlock.record.usage import Usage
@@ -111,6 +112,7 @@ _HOMES = {
     "harness.tier_report": ("tier_report",),
     "record.replay": ("replay",),
     "record.reply": ("as_reply",),
+    "record.report": ("report",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
     "record.usage": ("Usage",),
@@ -212,6 +214,7 @@ __all__ = [
     "lead_assign",
     "parse_retry_after",
     "replay",
+    "report",
     "resolve",
     "rule_score",
     "sequence_run",

@@ -138,7 +138,7 @@ class World:
             await anyio.lowlevel.checkpoint()
             return Verdict(len(reply.output) % 2 == 0, "odd", usage=Usage(3, requests=1))
 
-        def clock(reply: Reply, ctx: Ctx) -> bool:
+        def clock(_reply: Reply, ctx: Ctx) -> bool:
             return (ctx.now() + ctx.now()) % 500 == 0
 
         def fail(_reply: Reply) -> bool:

@@ -19,6 +19,7 @@ from interlock.record import (
     ErrorInfo,
     Event,
     Reply,
+    Report,
     Result,
     Rollout,
     Step,
@@ -28,6 +29,7 @@ from interlock.record import (
     Verdict,
     as_reply,
     replay,
+    report,
 )
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "Node",
     "Remaining",
     "Reply",
+    "Report",
     "Result",
     "Retry",
     "Rollout",
@@ -66,6 +69,7 @@ __all__ = [
     "chain",
     "inline_sync",
     "replay",
+    "report",
     "streamed",
     "tier_report",
 ]

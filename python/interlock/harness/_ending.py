@@ -183,6 +183,12 @@ class Ending:
         if self.frame.walk.run.content == "full" and not isinstance(self.value, str):
             alone = self.usage if frame.nested == [] and self.foreign is None else NOTHING
             told = _beside_text(self.reply, self.value, alone)
+            if isinstance(self.value, Result):
+                # Of several runs inside, the one whose result it is.
+                runs = [*(walk.ended for walk in frame.nested), self.foreign]
+                told["run"] = next(
+                    (at for at, one in enumerate(runs) if one is self.value.rollout), None
+                )
             meta["reply"] = {**told, "form": "input"} if self.value is frame.plan.value else told
         return meta
 

@@ -107,14 +107,18 @@ def _value(ending: Ending, step: Step, told: Mapping[str, Any]) -> object:
 
 def _result(ending: Ending, step: Step, told: Mapping[str, Any], reply: Reply) -> object:
     """Rebuild the result of a workflow; only the reply where its record is not there."""
-    kind = record_of(told.get("type"))
-    if step.child is None or kind is None or not issubclass(kind, Result):
+    kind, child = record_of(told.get("type")), step.child
+    number: object = told.get("run")
+    if child is not None and child.kind == "several":
+        is_one = type(number) is int and 0 <= number < len(child.steps)
+        child = child.steps[cast("int", number)].child if is_one else None
+    if child is None or kind is None or not issubclass(kind, Result):
         return reply
     rest: object = told.get("result")
     beside = cast("Mapping[str, Any]", rest if isinstance(rest, Mapping) else {})
     data = {"output": reply.output, "data": reply.data, "usage": reply.usage.to_dict(), **beside}
     if reply.error is not None:
         data["error"] = reply.error.to_dict()
-    result = kind.from_dict({**data, "rollout": step.child.to_dict()})
+    result = kind.from_dict({**data, "rollout": child.to_dict()})
     ending.frame.walk.run.joined.append(result.rollout)
     return result

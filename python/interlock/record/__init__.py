@@ -8,6 +8,7 @@ from __future__ import annotations
 from interlock.record.event import Event
 from interlock.record.replay import replay
 from interlock.record.reply import as_reply
+from interlock.record.report import Report, report
 from interlock.record.result import Result
 from interlock.record.rollout import Rollout, Step
 from interlock.record.usage import Usage
@@ -17,6 +18,7 @@ __all__ = [
     "ErrorInfo",
     "Event",
     "Reply",
+    "Report",
     "Result",
     "Rollout",
     "Step",
@@ -26,4 +28,5 @@ __all__ = [
     "Verdict",
     "as_reply",
     "replay",
+    "report",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from interlock.record.report._html_step import item
 from interlock.record.report._style import STYLE
 from interlock.record.report._text import cut, duration, escaped, money, shown, tokens
-from interlock.record.report._view import CONCERNS
+from interlock.record.report._view import CONCERNS, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,8 +70,7 @@ def _head(view: View) -> Iterator[str]:
     for name, value in list(rollout.tags.items())[:_LISTED]:
         yield _fact(f"tag {_brief(name)}", f"<code>{_brief(shown(value))}</code>")
     for fault in rollout.faults[:_LISTED]:
-        said = _brief(f"{fault.type}: {fault.message}")
-        yield _fact("fault beside the steps", f"<code>{said}</code>")
+        yield _fact("fault beside the steps", f"<code>{_brief(said(fault))}</code>")
     if rollout.input is not None:
         yield _fact("started with", f"<pre>{_brief(shown(rollout.input), _MOST)}</pre>")
     yield "</dl></header>\n"
@@ -106,7 +105,7 @@ def _concern(row: Row, *, is_there: bool) -> str:
     path = f"<code>{_brief(step.path)}</code>"
     path = f'<a href="#s{row.at}">{path}</a>' if is_there else path
     again = f", attempt {step.attempt}" if step.attempt > 1 else ""
-    why = "" if error is None else f": {_brief(error.message or error.type)}"
+    why = "" if error is None else f": {_brief(said(error))}"
     return f'<li>{path}{again}<span class="v">{why}</span></li>\n'
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock.record.report._text import code, duration, money, tokens
-from interlock.record.report._view import CONCERNS
+from interlock.record.report._view import CONCERNS, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +43,7 @@ def _facts(rollout: Rollout, view: View) -> Iterator[tuple[str, str]]:
     for name, value in rollout.tags.items():
         yield f"tag {code(name)}", code(str(value))
     for fault in rollout.faults[:_LISTED]:
-        yield "fault beside the steps", code(f"{fault.type}: {fault.message}")
+        yield "fault beside the steps", code(said(fault))
 
 
 def _concerns(view: View) -> Iterator[str]:
@@ -66,11 +66,9 @@ def _concerns(view: View) -> Iterator[str]:
 
 def _why(row: Row) -> str:
     error = row.step.error
-    if error is None:
-        return ""
-    if error.source == "verdict":
-        return error.message or error.type
-    return f"{error.type}: {error.message} ({error.cls}, {error.action})"
+    if error is None or error.source == "verdict":
+        return "" if error is None else said(error)
+    return f"{said(error)} ({error.cls}, {error.action})"
 
 
 def _spends(view: View) -> Iterator[str]:
@@ -100,7 +98,7 @@ def _steps(rows: list[Row]) -> Iterator[str]:
             row.step.status,
             f"{row.step.usage.total:,}",
             duration(row.step.duration_ms),
-            code(_why(row) or _said(row)),
+            code(_why(row) or _output(row)),
         )
         for row in rows[:_STEPS]
     )
@@ -109,7 +107,7 @@ def _steps(rows: list[Row]) -> Iterator[str]:
         yield f"{len(rows) - _STEPS:,} more steps are not shown here."
 
 
-def _said(row: Row) -> str:
+def _output(row: Row) -> str:
     output = row.step.output
     return output if isinstance(output, str) else "" if output is None else str(output)[:500]
 

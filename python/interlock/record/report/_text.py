@@ -55,7 +55,8 @@ def label(text: str, most: int = 60) -> str:
     """Write a text as a part of a quoted Mermaid label."""
     kept, rest = cut(text, most)
     flat = " ".join(visible(kept).split()) + ("\u2026" if rest else "")
-    return _MARKUP.sub(lambda found: f"#{ord(found[0])};", flat)
+    # An empty label is a fault of syntax.
+    return _MARKUP.sub(lambda found: f"#{ord(found[0])};", flat) or "\u00a0"
 
 
 def shown(value: object) -> str:

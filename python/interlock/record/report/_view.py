@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from interlock.record.rollout import Rollout, Step
+    from interlock.record.values import ErrorInfo
 
-__all__ = ["CONCERNS", "Row", "Spend", "View", "view_of"]
+__all__ = ["CONCERNS", "Row", "Spend", "View", "said", "view_of"]
 
 SCHEMA = "interlock.report/1"
 CONCERNS = {
@@ -207,6 +208,13 @@ def _is_estimated(step: Step) -> bool:
     return step.meta.get("usage_missing") is True or beside.get("usage_estimated") is True
 
 
+def said(error: ErrorInfo) -> str:
+    """Write an error in a line; of a verdict the reason alone."""
+    if error.source == "verdict":
+        return error.message or error.type
+    return f"{error.type}: {error.message}" if error.message else error.type
+
+
 def _add(spend: Spend, row: Row, step: Step) -> None:
     spend.steps += 1
     spend.tokens += row.tokens
@@ -216,7 +224,9 @@ def _add(spend: Spend, row: Row, step: Step) -> None:
 
 
 def _own_cost(usage: Usage, inside: Usage) -> int | None:
-    return None if usage.cost is None else max(0, usage.cost - (inside.cost or 0))
+    cost = None if usage.cost is None else max(0, usage.cost - (inside.cost or 0))
+    # What only the run inside cost is shown there.
+    return None if not cost and inside.cost else cost
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

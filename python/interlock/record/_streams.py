@@ -68,6 +68,9 @@ class Collector:
         if kind == "chunk":
             # A helper of a client wraps the chunk in an event of its own.
             return self.add(member(piece, "chunk"))
+        if kind == "error":
+            self._error = _told_error(piece)
+            return ""
         parts = self._parts or _parts_of(piece, kind)
         if parts is None:
             if kind is None:
@@ -78,8 +81,6 @@ class Collector:
             self._strange = self._strange or kind
             return ""
         self._parts = parts
-        if kind == "error":
-            self._error = _told_error(piece)
         text = parts.add(piece)
         self._texts += [text] if text else []
         return text

@@ -30,23 +30,44 @@ if TYPE_CHECKING:
         PatternInvalid,
         PatternTooLarge,
         PatternUnsupported,
+        PolicyMismatch,
         Problem,
         ReplayDivergence,
+        RouteError,
+        RouteFileError,
+        RunBusy,
         RunFailed,
+        RunbookInvalid,
         SpecInvalid,
+        StaleState,
+        StateVersion,
+        StoreError,
         Undetermined,
         UsageError,
     )
+    from interlock.harness._compact import Compact
     from interlock.harness.cascade import Cascade, CascadeResult, cascade
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.graph import Graph, GraphResult
+    from interlock.harness.hooks import Block, Hooks
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
+    from interlock.harness.loop import Loop, LoopResult, loop
+    from interlock.harness.mcp_tools import mcp_tools
+    from interlock.harness.orchestrate import Orchestrate, OrchestrateResult, orchestrate
+    from interlock.harness.parallel import Parallel, ParallelResult, parallel
+    from interlock.harness.refine import Refine, RefineResult, refine
     from interlock.harness.retry import Retry
+    from interlock.harness.route import Route, RouteResult, route
     from interlock.harness.run import Run
     from interlock.harness.streamed import streamed
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
     from interlock.record.replay import replay
+    from interlock.harness.tool import Tool, tool
+    from interlock.harness.toolbus import ToolBus, finish, toolbus
+    from interlock.harness.vote import Vote, VotingResult, vote
+    from interlock.harness.work import Work
     from interlock.record.reply import as_reply
     from interlock.record.report import report
     from interlock.record.result import Result
@@ -55,7 +76,7 @@ if TYPE_CHECKING:
     from interlock.record.values import ErrorInfo, Reply, ToolCall, ToolResult, Verdict
     from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
     from interlock.tools.branch import Branch, BranchResult, branch
-    from interlock.tools.consensus_vote import VoteResult, consensus_vote
+    from interlock.tools.consensus_vote import ConsensusVote, VoteResult, consensus_vote
     from interlock.tools.deadline_check import DeadlineResult, deadline_check
     from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
     from interlock.tools.error_classify import (
@@ -94,23 +115,44 @@ _HOMES = {
         "PatternInvalid",
         "PatternTooLarge",
         "PatternUnsupported",
+        "PolicyMismatch",
         "Problem",
         "ReplayDivergence",
+        "RouteError",
+        "RouteFileError",
+        "RunBusy",
         "RunFailed",
+        "RunbookInvalid",
         "SpecInvalid",
+        "StaleState",
+        "StateVersion",
+        "StoreError",
         "Undetermined",
         "UsageError",
     ),
+    "harness._compact": ("Compact",),
     "harness.cascade": ("Cascade", "CascadeResult", "cascade"),
     "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
+    "harness.hooks": ("Block", "Hooks"),
     "harness.judge": ("Gate",),
     "harness.limits": ("Limits",),
+    "harness.loop": ("Loop", "LoopResult", "loop"),
+    "harness.mcp_tools": ("mcp_tools",),
+    "harness.parallel": ("Parallel", "ParallelResult", "parallel"),
+    "harness.refine": ("Refine", "RefineResult", "refine"),
+    "harness.graph": ("Graph", "GraphResult"),
+    "harness.orchestrate": ("Orchestrate", "OrchestrateResult", "orchestrate"),
     "harness.retry": ("Retry",),
+    "harness.route": ("Route", "RouteResult", "route"),
     "harness.run": ("Run",),
     "harness.streamed": ("streamed",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
     "record.replay": ("replay",),
+    "harness.tool": ("Tool", "tool"),
+    "harness.toolbus": ("ToolBus", "finish", "toolbus"),
+    "harness.vote": ("Vote", "VotingResult", "vote"),
+    "harness.work": ("Work",),
     "record.reply": ("as_reply",),
     "record.report": ("report",),
     "record.result": ("Result",),
@@ -119,7 +161,7 @@ _HOMES = {
     "record.values": ("ErrorInfo", "Reply", "ToolCall", "ToolResult", "Verdict"),
     "tools._plan": ("HeldStep", "ReadyStep", "SequencePlan"),
     "tools.branch": ("Branch", "BranchResult", "branch"),
-    "tools.consensus_vote": ("VoteResult", "consensus_vote"),
+    "tools.consensus_vote": ("ConsensusVote", "VoteResult", "consensus_vote"),
     "tools.deadline_check": ("DeadlineResult", "deadline_check"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
     "tools.error_classify": (
@@ -134,9 +176,11 @@ _HOMES = {
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
     "tools.stall_detect": ("StallResult", "stall_detect"),
 }
+_ROOMS = ("conditions", "errors", "harness", "record", "routing", "testing", "tools", "typing")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Block",
     "Branch",
     "BranchResult",
     "Cascade",
@@ -146,7 +190,9 @@ __all__ = [
     "CheckReport",
     "CheckResult",
     "Checks",
+    "Compact",
     "ConfigError",
+    "ConsensusVote",
     "DeadlineResult",
     "DecisionTable",
     "ErrorClassify",
@@ -155,13 +201,22 @@ __all__ = [
     "ErrorVerdicts",
     "FormatResult",
     "Gate",
+    "Graph",
+    "GraphResult",
     "HeldStep",
+    "Hooks",
     "InputInvalid",
     "InterlockError",
     "Json",
     "LeadAssign",
     "LeadResult",
     "Limits",
+    "Loop",
+    "LoopResult",
+    "Orchestrate",
+    "OrchestrateResult",
+    "Parallel",
+    "ParallelResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -170,8 +225,11 @@ __all__ = [
     "PatternNote",
     "PatternTooLarge",
     "PatternUnsupported",
+    "PolicyMismatch",
     "Problem",
     "ReadyStep",
+    "Refine",
+    "RefineResult",
     "ReplayDivergence",
     "Reply",
     "Resolution",
@@ -179,25 +237,39 @@ __all__ = [
     "Retry",
     "RetryAfter",
     "Rollout",
+    "Route",
+    "RouteError",
+    "RouteFileError",
+    "RouteResult",
     "RuleScore",
     "Run",
+    "RunBusy",
     "RunFailed",
+    "RunbookInvalid",
     "ScoreResult",
     "SequencePlan",
     "SequenceRun",
     "SpecInvalid",
     "Stage",
+    "StaleState",
     "StallResult",
+    "StateVersion",
     "Step",
+    "StoreError",
     "TableResult",
     "Tier",
+    "Tool",
+    "ToolBus",
     "ToolCall",
     "ToolResult",
     "Undetermined",
     "Usage",
     "UsageError",
     "Verdict",
+    "Vote",
     "VoteResult",
+    "VotingResult",
+    "Work",
     "__version__",
     "as_reply",
     "branch",
@@ -211,16 +283,26 @@ __all__ = [
     "decision_table",
     "digest",
     "error_classify",
+    "finish",
     "lead_assign",
+    "loop",
+    "mcp_tools",
+    "orchestrate",
+    "parallel",
     "parse_retry_after",
+    "refine",
     "replay",
     "report",
     "resolve",
+    "route",
     "rule_score",
     "sequence_run",
     "stall_detect",
     "streamed",
     "tier_report",
+    "tool",
+    "toolbus",
+    "vote",
 ]
 
 
@@ -232,7 +314,7 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    if name in {"conditions", "errors", "harness", "record", "testing", "tools", "typing"}:
+    if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

@@ -9,6 +9,7 @@ import arro3.core as arro3
 import pytest
 
 from interlock import _core
+from interlock.supervise._codes import CODES
 
 from .sources import FILES, PACKAGE, ROOT, RUST, tree
 
@@ -181,7 +182,8 @@ class TestDocs:
 
     @pytest.mark.parametrize("path", FILES, ids=label)
     def test_every_code_in_python_is_in_the_catalogue(self, path: Path) -> None:
-        families = "|".join({slug.split("/")[0] for slug, _ in _core.codes()})
+        known = {*(slug for slug, _ in _core.codes()), *CODES}
+        families = "|".join({slug.split("/")[0] for slug in known})
         used = {
             node.value
             for node in ast.walk(tree(path))
@@ -189,7 +191,17 @@ class TestDocs:
             and isinstance(node.value, str)
             and re.fullmatch(rf"(?:{families})/[a-z-]+", node.value)
         }
-        assert set() == used - {slug for slug, _ in _core.codes()}
+        assert set() == used - known
+
+    def test_no_code_stands_in_both_catalogues(self) -> None:
+        assert set() == {slug for slug, _ in _core.codes()} & set(CODES)
+
+    def test_every_code_of_runbooks_is_used(self) -> None:
+        room = [path for path in FILES if path.parent.name == "supervise"]
+        texts = "".join(path.read_text("utf-8") for path in room if path.name != "_codes.py")
+        given = {code for code in CODES if f'"{code}"' in texts}
+        warned = {code for code in CODES if f'_warning("{code.removeprefix("lint/")}"' in texts}
+        assert set(CODES) == given | warned
 
     def test_every_op_is_in_the_table_of_the_readme(self) -> None:
         text = (ROOT / "README.md").read_text(encoding="utf-8")

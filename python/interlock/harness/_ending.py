@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from interlock.harness.retry import Retry
     from interlock.record.rollout import StepStatus
     from interlock.record.usage import Usage
+    from interlock.record.values import ToolResult
 
 __all__ = ["Ending"]
 
@@ -46,7 +47,12 @@ class Ending:
     exception: Exception | None = None
     status: StepStatus | None = None
     foreign: Rollout | None = None
+    result: ToolResult | None = None
     served: Step | None = None
+
+    def __post_init__(self) -> None:
+        """Begin with what was decided before the call."""
+        self.decision = self.frame.plan.decision
 
     def read(self) -> None:
         """Read what was returned.
@@ -57,7 +63,9 @@ class Ending:
         plan, frame = self.frame.plan, self.frame
         found = plan.read(self.value, step=f"{plan.kind} `{plan.path}`")
         if isinstance(found, Reading):
-            self.decision, self.verdict = found.decision, found.verdict
+            if found.decision is not None:
+                self.decision = found.decision
+            self.verdict, self.result = found.verdict, found.result
             found = found.reply
         self.reply = found
         if isinstance(self.value, Result):
@@ -101,7 +109,7 @@ class Ending:
             if isinstance(error, Stopped):
                 self.error = ErrorInfo("stopped", error.reason, "cancelled", "escalate")
 
-    def step(self, slot: int) -> Step:
+    def step(self, slot: int | None = None) -> Step:
         """Give the step as it is recorded, in its slot; one that is played again as it was."""
         step, cue = self.served or self._made(slot), self.frame.cue
         if cue is not None:
@@ -111,7 +119,7 @@ class Ending:
             outer.counted += [self.value, self.reply]
         return step
 
-    def _made(self, slot: int) -> Step:
+    def _made(self, slot: int | None) -> Step:
         """Put the step together."""
         frame, plan, walk = self.frame, self.frame.plan, self.frame.walk
         clock = walk.run.clock
@@ -139,7 +147,7 @@ class Ending:
             idempotency_key=frame.key() if plan.kind == "tool" else frame.made_key,
             decision=self.decision,
             child=child,
-            order=() if ended == (slot + 1, slot) else ended,
+            order=() if slot is None or ended == (slot + 1, slot) else ended,
             meta=self._meta(),
         )
 
@@ -150,11 +158,13 @@ class Ending:
             said = f"raised {step.error.type}: {step.error.message}" if step.error else "no verdict"
             verdict = Verdict(ok=False, reason=f"could not be judged: {said}", undetermined=True)
         usage = self.usage + self.frame.inside
-        return Outcome(step, self.reply, self.value, usage, verdict, self.exception)
+        return Outcome(step, self.reply, self.value, usage, verdict, self.exception, self.result)
 
     def _judged(self) -> None:
-        """Give the step the status that its verdict or reply says."""
+        """Give the step the status that its verdict, result or reply says."""
         verdict = self.verdict
+        if self.result is not None and self.status is None:
+            self.status, self.error = self.result.status, self.result.error
         if verdict is not None and not verdict.ok:
             self.status = "undetermined" if verdict.undetermined else "failed"
             kind = "undetermined" if verdict.undetermined else "refused"
@@ -167,16 +177,19 @@ class Ending:
     def _output(self) -> object:
         if self.reply is None or self.verdict is not None:
             return None
+        told = self.reply.output if self.result is None else self.result.output
         if self.frame.walk.run.content == "digest":
-            return {"digest": input_digest([self.reply.output, self.reply.data])}
-        return self.reply.output
+            return {"digest": input_digest([told, self.reply.data])}
+        return told
 
     def _meta(self) -> dict[str, object]:
         frame = self.frame
-        meta: dict[str, object] = {"now": frame.readings} if frame.readings else {}
+        meta = dict(frame.plan.meta)
+        if frame.readings:
+            meta["now"] = frame.readings
         if frame.made:
             meta["inside"] = frame.made
-        if self.reply is None or self.verdict is not None:
+        if self.reply is None or self.verdict is not None or self.result is not None:
             return meta
         if self.reply.meta.get("usage_missing"):
             meta["usage_missing"] = True

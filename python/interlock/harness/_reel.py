@@ -108,6 +108,11 @@ class Reel:
             self.tape.refuse(plan.path, *_unlike(told, asked))
         return Cue(self, at)
 
+    def peek(self, path: str) -> Cue | None:
+        """Find what was recorded of judgement that is no step, which may be nothing."""
+        places = self._places.get(path)
+        return Cue(self, places[0]) if places else None
+
     async def turn(self, at: int) -> None:
         """Wait until what had started or ended before the end of a step has done so again."""
         order = self.steps[at].order

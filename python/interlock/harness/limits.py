@@ -21,17 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from interlock.harness._clock import Clock
-    from interlock.harness._frame import Plan
+    from interlock.harness._frame import Frame, Plan
     from interlock.record.usage import Usage
 
 __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Account",
     "Limits",
+    "PASSING",
     "Remaining",
     "RunRefused",
     "Stopped",
     "UNLIMITED",
     "admit",
+    "held_back",
     "remaining",
     "settle",
 ]
@@ -40,10 +42,10 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
 class Stopped(Exception):
     """A step does not start: a ceiling is reached, time is over, or the run was cancelled."""
 
-    def __init__(self, reason: str) -> None:
-        """Take the reason, a word of `stopped_by`."""
+    def __init__(self, reason: str, path: str | None = None) -> None:
+        """Take the reason, a word of `stopped_by`, and the step that did not start."""
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.path = reason, path
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,10 @@ class Remaining:
 
 class RunRefused(ConfigError):
     """What a run was set up with cannot be kept: it ends with this error, not with a result."""
+
+
+PASSING = (Stopped, UsageError, RunRefused)
+"""What a callable's failure is not: it ends the workflow, not the step alone."""
 
 
 class Account:
@@ -231,11 +237,26 @@ def admit(accounts: Iterable[Account], plan: Plan, clock: Clock) -> None:
         covered = 0 if plan.outer is None else plan.outer.covered(account)
         reason = account.reached(plan.reserve, covered, clock, plan.cost_ms)
         if reason is not None and not (plan.is_judgement and reason in {"tokens", "cost"}):
-            raise Stopped(reason)
+            raise Stopped(reason, plan.path)
     # INVARIANT: nothing is awaited between the test and here, so no other step comes between.
     for account in accounts:
         account.steps += 1
         account.reserved += plan.reserve
+
+
+def held_back(accounts: Iterable[Account], reserve: int, outer: Frame | None) -> bool:
+    """Say whether a step does not fit for no other reason than what others hold reserved."""
+    is_held = False
+    for account in accounts:
+        most = account.limits.max_tokens
+        if most is None:
+            continue
+        # As `admit` tests it, with and without what others hold.
+        held = account.reserved - (0 if outer is None else outer.covered(account))
+        if account.tokens >= most or account.tokens + reserve > most:
+            return False
+        is_held |= account.tokens + held >= most or account.tokens + held + reserve > most
+    return is_held
 
 
 def settle(accounts: Iterable[Account], reserve: int, usage: Usage) -> None:

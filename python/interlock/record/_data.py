@@ -18,6 +18,9 @@ __all__ = ["Record", "encoded", "record_of"]
 _Read = Callable[[object, str, list[Problem]], object]
 
 
+_ALWAYS = object()
+"""In place of a default: the field is always written."""
+
 _KNOWN: dict[str, object] = {}
 """The records of this package by name."""
 
@@ -25,9 +28,9 @@ _KNOWN: dict[str, object] = {}
 class Record(WireForm):
     """A frozen dataclass that can be written as data and read back equal.
 
-    A field that is None or empty is left out when that is its default. Annotations may be plain
-    types, `Literal`, other records, and tuples, mappings and unions of these; a field annotated
-    `object` holds any JSON value.
+    A field whose default is None or empty is left out when it has that value. Annotations may be
+    plain types, `Literal`, other records, and tuples, sequences, mappings and unions of these; a
+    field annotated `object` holds any JSON value.
     """
 
     __slots__ = ()
@@ -41,11 +44,11 @@ class Record(WireForm):
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         wire: dict[str, Any] = {}
-        for name, is_optional in _written(type(self)):
+        for name, default in _written(type(self)):
             value: object = getattr(self, name)
-            if is_optional and (value is None or value in ((), {}, "")):
-                continue
-            wire[name] = encoded(value)
+            # PERF: most of what is left out is the default itself.
+            if value is not default and (default is _ALWAYS or value != default):
+                wire[name] = encoded(value)
         return wire
 
     @classmethod
@@ -98,18 +101,18 @@ def _items(value: object) -> list[tuple[str, object]] | None:
 
 
 @lru_cache(maxsize=128)
-def _written(cls: type[Record]) -> tuple[tuple[str, bool], ...]:
-    """Give the fields that are data, and whether each may be left out."""
+def _written(cls: type[Record]) -> tuple[tuple[str, object], ...]:
+    """Give the fields that are data, and the value at which each is left out."""
     return tuple(
-        (field.name, _optional(field))
+        (field.name, _left_out(field))
         for field in fields(cast("Any", cls))
         if field.metadata.get("data", True)
     )
 
 
-def _optional(field: Field[Any]) -> bool:
+def _left_out(field: Field[Any]) -> object:
     default = field.default if field.default_factory is MISSING else field.default_factory()
-    return default is None or default in ((), {}, "")
+    return default if default is None or default in ((), {}, "") else _ALWAYS
 
 
 @lru_cache(maxsize=128)
@@ -117,7 +120,7 @@ def _readers(cls: type[Record]) -> dict[str, tuple[_Read, bool]]:
     """Give for each field how it is read, and whether it must be there."""
     names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **_KNOWN}
     hints = get_type_hints(cls, localns=names)
-    written = {name for name, _ in _written(cls)}
+    written = {name for name, *_ in _written(cls)}
     return {
         field.name: (
             _reader(hints[field.name]),
@@ -157,7 +160,7 @@ def _reader(hint: Any) -> _Read:
         return _union(inner)
     if origin is Literal:
         return _literal(inner)
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         return _listed(_reader(inner[0]))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapped(_reader(inner[1]))

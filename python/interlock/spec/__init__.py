@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from interlock.typing import JSON
 
-__all__ = ["Placed", "SpecFile", "load", "read"]
+__all__ = ["Placed", "SpecFile", "load", "parse", "read"]
 
 _SIZE_LIMIT = 32 << 20
+_SPEC = "a spec is a mapping with a field `tool`"
 
 
 class Placed(NamedTuple):
@@ -71,28 +72,42 @@ def load(path: str | PathLike[str]) -> SpecFile:
     raise SpecInvalid(tuple(problems))
 
 
-def read(path: str | PathLike[str]) -> SpecFile | list[Placed]:
+def read(
+    path: str | PathLike[str], *, limit: int = _SIZE_LIMIT, what: str = _SPEC
+) -> SpecFile | list[Placed]:
     """As `load`, with what is wrong with the text as an answer.
+
+    Args:
+        path: The file.
+        limit: How many bytes are read at most.
+        what: What it must hold, for the message when it is no mapping.
 
     Raises:
         OSError: When the file cannot be read.
     """
     raw = Path(path).read_bytes()
-    if len(raw) > _SIZE_LIMIT:
-        message = f"{len(raw)} bytes, over the limit of {_SIZE_LIMIT}"
+    return parse(raw, is_json=str(path).endswith(".json"), limit=limit, what=what)
+
+
+def parse(
+    raw: bytes, *, is_json: bool, limit: int = _SIZE_LIMIT, what: str = _SPEC
+) -> SpecFile | list[Placed]:
+    """As `read`, of a text in UTF-8."""
+    if len(raw) > limit:
+        message = f"{len(raw)} bytes, over the limit of {limit}"
         return [_fault("spec/over-limit", message)]
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = raw[: error.start].decode("utf-8")
         return [_fault("spec/unreadable", "invalid UTF-8", *_place_after(before))]
-    return _read_json(text) if str(path).endswith(".json") else _read_yaml(text)
+    return _read_json(text, what) if is_json else _read_yaml(text, what)
 
 
-def _spec_of(text: str, data: JSON) -> SpecFile | list[Placed]:
+def _spec_of(text: str, data: JSON, what: str) -> SpecFile | list[Placed]:
     if isinstance(data, dict):
         return SpecFile(text, data)
-    return [_fault("spec/wrong-type", "a spec is a mapping with a field `tool`")]
+    return [_fault("spec/wrong-type", what)]
 
 
 def _place_after(text: str) -> tuple[int, int]:
@@ -100,9 +115,9 @@ def _place_after(text: str) -> tuple[int, int]:
     return len(lines), len(lines[-1]) + 1
 
 
-def _read_json(text: str) -> SpecFile | list[Placed]:
+def _read_json(text: str, what: str) -> SpecFile | list[Placed]:
     try:
-        return _spec_of(text, _core.Json(text, unique_keys=True).to_python())
+        return _spec_of(text, _core.Json(text, unique_keys=True).to_python(), what)
     except ConfigError as error:
         return [_at_place(problem) for problem in error.problems]
 
@@ -115,7 +130,7 @@ def _at_place(problem: Problem) -> Placed:
     return Placed(problem._replace(field="file"), int(line), int(column))
 
 
-def _read_yaml(text: str) -> SpecFile | list[Placed]:
+def _read_yaml(text: str, what: str) -> SpecFile | list[Placed]:
     from interlock.spec import _yaml
 
     try:
@@ -123,7 +138,7 @@ def _read_yaml(text: str) -> SpecFile | list[Placed]:
     except _yaml.Fault as fault:
         return [_fault(fault.code, fault.message, fault.line, fault.column)]
     try:
-        return _spec_of(text, _core.plain(data, "", finite=True))
+        return _spec_of(text, _core.plain(data, "", finite=True), what)
     except ConfigError as error:
         spec = SpecFile(text, {})
         return [spec.placed(problem) for problem in error.problems]

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
         ReplayDivergence,
         RouteError,
         RouteFileError,
+        RunbookInvalid,
         RunBusy,
         RunFailed,
-        RunbookInvalid,
         SpecInvalid,
         StaleState,
         StateVersion,
@@ -63,11 +63,11 @@ if TYPE_CHECKING:
     from interlock.harness.streamed import streamed
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
-    from interlock.record.replay import replay
     from interlock.harness.tool import Tool, tool
     from interlock.harness.toolbus import ToolBus, finish, toolbus
     from interlock.harness.vote import Vote, VotingResult, vote
     from interlock.harness.work import Work
+    from interlock.record.replay import replay
     from interlock.record.reply import as_reply
     from interlock.record.report import report
     from interlock.record.result import Result
@@ -176,7 +176,17 @@ _HOMES = {
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
     "tools.stall_detect": ("StallResult", "stall_detect"),
 }
-_ROOMS = ("conditions", "errors", "harness", "record", "routing", "testing", "tools", "typing")
+_ROOMS = (
+    "conditions",
+    "errors",
+    "harness",
+    "record",
+    "routing",
+    "supervise",
+    "testing",
+    "tools",
+    "typing",
+)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [

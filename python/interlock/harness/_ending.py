@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, UsageError
 from interlock.harness._frame import NOTHING, Outcome, Reading, input_digest
 from interlock.harness.limits import Stopped
-from interlock.record._data import encoded
+from interlock.record._data import Record, encoded
 from interlock.record.reply import plain_data
 from interlock.record.result import Result
 from interlock.record.rollout import Rollout, Step
 from interlock.record.usage import total_usage
-from interlock.record.values import ErrorInfo, Reply, Verdict
+from interlock.record.values import ErrorInfo, Reply, ToolResult, Verdict
 
 if TYPE_CHECKING:
     from interlock.harness._frame import Frame
     from interlock.harness.retry import Retry
     from interlock.record.rollout import StepStatus
     from interlock.record.usage import Usage
-    from interlock.record.values import ToolResult
 
 __all__ = ["Ending"]
 
@@ -48,6 +47,7 @@ class Ending:
     status: StepStatus | None = None
     foreign: Rollout | None = None
     result: ToolResult | None = None
+    returned: Reply | None = None
     served: Step | None = None
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Ending:
             if found.decision is not None:
                 self.decision = found.decision
             self.verdict, self.result = found.verdict, found.result
-            found = found.reply
+            self.returned, found = found.returned, found.reply
         self.reply = found
         if isinstance(self.value, Result):
             self._join(self.value)
@@ -189,21 +189,37 @@ class Ending:
             meta["now"] = frame.readings
         if frame.made:
             meta["inside"] = frame.made
-        if self.reply is None or self.verdict is not None or self.result is not None:
+        is_kept = frame.walk.run.content == "full"
+        if self.result is not None:
+            if is_kept and self._ran_inside() and not self.result.usage.is_nothing:
+                meta["usage"] = self.result.usage.to_dict()
+            return meta
+        if _is_record(self.value) and is_kept:
+            record = cast("Record", self.value)
+            told = {"form": "record", "type": type(record).__name__, "record": record.to_dict()}
+            return {**meta, "reply": told}
+        if self.reply is None or self.verdict is not None:
             return meta
         if self.reply.meta.get("usage_missing"):
             meta["usage_missing"] = True
-        if self.frame.walk.run.content == "full" and not isinstance(self.value, str):
-            alone = self.usage if frame.nested == [] and self.foreign is None else NOTHING
-            told = _beside_text(self.reply, self.value, alone)
-            if isinstance(self.value, Result):
-                # Of several runs inside, the one whose result it is.
-                runs = [*(walk.ended for walk in frame.nested), self.foreign]
-                told["run"] = next(
-                    (at for at, one in enumerate(runs) if one is self.value.rollout), None
-                )
-            meta["reply"] = {**told, "form": "input"} if self.value is frame.plan.value else told
+        if is_kept and not isinstance(self.value, str):
+            meta["reply"] = self._beside_text(self.returned or self.reply)
         return meta
+
+    def _ran_inside(self) -> bool:
+        return bool(self.frame.nested) or self.foreign is not None
+
+    def _beside_text(self, reply: Reply) -> dict[str, object]:
+        """Return what a reply says beside its text, as data; `form` says what was returned."""
+        # What the step used, where nothing ran inside it, need not be said again.
+        alone = NOTHING if self._ran_inside() else self.usage
+        told = _beside_text(reply, self.value, alone)
+        if isinstance(self.value, Result):
+            # Of several runs inside, the one whose result it is.
+            runs = [*(walk.ended for walk in self.frame.nested), self.foreign]
+            rollout = self.value.rollout
+            told["run"] = next((at for at, one in enumerate(runs) if one is rollout), None)
+        return {**told, "form": "input"} if self.value is self.frame.plan.value else told
 
     def _child(self) -> Rollout | None:
         """Give the record of the run inside the step; several stand as the steps of one."""
@@ -239,11 +255,12 @@ class Ending:
         )
 
 
-def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]:
-    """Return what a reply says beside its text, as data; `form` says what was returned.
+def _is_record(value: object) -> bool:
+    """Say whether it is a record of this package that no reply is made of in a way of its own."""
+    return isinstance(value, Record) and not isinstance(value, (Reply, Result, ToolResult, Verdict))
 
-    `usage` is that of the step where nothing ran inside it, which need not be said again.
-    """
+
+def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]:
     told: dict[str, object] = {"form": "none" if value is None else "reply"}
     if isinstance(value, Result):
         told |= {"form": "result", "type": type(value).__name__, "result": _beside_answer(value)}

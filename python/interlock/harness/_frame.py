@@ -51,12 +51,14 @@ class Reading:
         decision: The full answer of what decided, as data.
         verdict: What a judge said.
         result: What a tool answered; its status, output and error are those of the step.
+        returned: The reply as it came, where `reply` says what reading made of it.
     """
 
     reply: Reply
     decision: object = None
     verdict: Verdict | None = None
     result: ToolResult | None = None
+    returned: Reply | None = None
 
 
 class Reader(Protocol):

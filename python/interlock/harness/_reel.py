@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
 from interlock.errors import UsageError
+from interlock.harness._callables import Call
 from interlock.harness._served import RecordedError, serve
 from interlock.harness._workflow import LIMITED, Workflow
 from interlock.harness.limits import Stopped
+from interlock.tools.branch import Branch
+from interlock.tools.decision_table import DecisionTable
+from interlock.tools.lead_assign import LeadAssign
+from interlock.tools.rule_score import RuleScore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Cue", "RecordedError", "Reel"]
 
+_DECIDING = (Branch, DecisionTable, LeadAssign, RuleScore)
+_CUT = ("cancelled", "in_doubt")
 _QUIET = 1_000
 """How many turns of the event loop without any move tell that nothing comes any more."""
 
@@ -44,9 +52,12 @@ class Cue:
         if _runs(plan, self.step):
             return False
         self.reel.play_inside(self.at, ending.frame)
-        serve(ending, self.step, self.reel.recorded)
-        if self.step.status in ("cancelled", "in_doubt") and self.step.error is None:
+        if self.step.status in _CUT and self.step.error is None:
+            ending.served, ending.own, ending.usage = self.step, self.step.usage, self.step.usage
             await self.reel.interrupted(self.step)
+        unlike = serve(ending, self.step, self.reel.recorded)
+        if unlike is not None and self.reel.tape.strict:
+            self.reel.tape.refuse(self.step.path, *_unlike(*unlike))
         return True
 
     def ended(self, step: Step) -> Step:
@@ -87,17 +98,21 @@ class Reel:
         """Give what paths begin with: of a run's later workflows it is not empty."""
         if self.walk.outer is not None or not self.steps:
             return default()
-        first = self.steps[0]
-        return first.path.removesuffix(first.name) if first.path.endswith(first.name) else ""
+        first, name = self.steps[0].path.partition("/")[0], self.walk.name
+        is_own = first == name or first.removeprefix(f"{name}.").isdecimal()
+        is_prefix = is_own and all(step.path.startswith(f"{first}/") for step in self.steps)
+        return f"{first}/" if is_prefix else ""
 
-    async def cue(self, plan: Plan, attempt: int) -> Cue:
-        """Find the recorded step that a step is, or end it as the run was ended there."""
+    async def ready(self, plan: Plan) -> None:
+        """See that there is a recorded step for one, or end it as the run was ended there."""
         self.tape.end_if_differs()
         self.tape.moves += 1
-        places = self._places.get(plan.path)
-        if not places:
+        if not self._places.get(plan.path):
             await self._missing(plan)
-        at = cast("deque[int]", places).popleft()
+
+    def cue(self, plan: Plan, attempt: int) -> Cue:
+        """Find the recorded step that a step is."""
+        at = self._places[plan.path].popleft()
         self._asked.add(at)
         step = self.steps[at]
         asked = {"kind": plan.kind, "attempt": attempt, "input_digest": plan.digest}
@@ -115,8 +130,8 @@ class Reel:
 
     async def turn(self, at: int) -> None:
         """Wait until what had started or ended before the end of a step has done so again."""
-        order = self.steps[at].order
-        started = order[0] if len(order) == 2 else 0  # noqa: PLR2004 (started, ended)
+        step = self.steps[at]
+        started = step.order[0] if len(step.order) == 2 else at + 1  # noqa: PLR2004
         rank = self._rank(at)
 
         def has_come() -> bool:
@@ -129,7 +144,8 @@ class Reel:
             )
             return is_next and self._asked_up_to >= started
 
-        if order:
+        # What is recorded to its end was not cancelled before it.
+        with anyio.CancelScope(shield=step.status not in _CUT):
             await self._until(has_come)
 
     def play_inside(self, at: int, frame: Any) -> None:
@@ -246,10 +262,7 @@ class Reel:
         await anyio.sleep_forever()
 
     def _is_at_its_end(self) -> bool:
-        return all(
-            at in self._done or step.status in ("cancelled", "in_doubt")
-            for at, step in enumerate(self.steps)
-        )
+        return all(at in self._done or step.status in _CUT for at, step in enumerate(self.steps))
 
     async def _until(self, has_come: Callable[[], bool]) -> None:
         """Let others go on until something has come, or nothing moves any more."""
@@ -272,17 +285,24 @@ class Reel:
 
 def _runs(plan: Plan, step: Step) -> bool:
     """Say whether a step runs for real: judgement by code, and a workflow as it is."""
-    if plan.is_judgement:
-        is_code = not plan.call.is_async and step.usage.is_nothing and step.child is None
-        return is_code and step.status in ("completed", "failed", "undetermined")
+    if step.status not in ("completed", "failed", "undetermined"):
+        return False
     function = plan.call.function
     owner = getattr(function, "__self__", None)
-    is_workflow = isinstance(function, Workflow) or (
-        isinstance(owner, Workflow) and getattr(function, "__name__", "") == "run"
-    )
-    child = step.child
-    has_ended = step.status in ("completed", "failed") and child is not None
-    return is_workflow and has_ended and cast("Rollout", child).status != "cancelled"
+    if isinstance(owner, Call) and isinstance(owner.function, partial):
+        # A decision tool that is asked as work.
+        function = owner.function.func
+        owner = getattr(function, "__self__", None)
+    elif isinstance(owner, Call):
+        function = owner.function
+        owner = getattr(function, "__self__", None)
+    if isinstance(owner, _DECIDING):
+        return True
+    is_run = isinstance(owner, Workflow) and getattr(function, "__name__", "") == "run"
+    if is_run or isinstance(function, Workflow):
+        return step.child is not None and step.child.status != "cancelled"
+    is_code = not plan.call.is_async and step.usage.is_nothing and step.child is None
+    return plan.is_judgement and is_code
 
 
 def _head(rollout: Rollout) -> dict[str, object]:

@@ -6,16 +6,23 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock.errors import UsageError
+from interlock.harness._frame import Reading
 from interlock.harness.limits import Stopped
 from interlock.record._data import record_of
+from interlock.record.reply import plain_data
 from interlock.record.result import Result
-from interlock.record.values import ErrorInfo, Reply, Verdict
+from interlock.record.usage import Usage
+from interlock.record.values import ErrorInfo, Reply, ToolCall, ToolResult, Verdict
+from interlock.tools._foreign import mapping
 
 if TYPE_CHECKING:
     from interlock.harness._ending import Ending
     from interlock.record.rollout import Rollout, Step
 
 __all__ = ["RecordedError", "serve"]
+
+
+_Unlike = tuple[dict[str, object], dict[str, object]]
 
 
 class RecordedError(Exception):
@@ -27,8 +34,8 @@ class RecordedError(Exception):
         self.info = info
 
 
-def serve(ending: Ending, step: Step, recorded: Rollout | None) -> None:
-    """Answer a step as it was answered.
+def serve(ending: Ending, step: Step, recorded: Rollout | None) -> _Unlike | None:
+    """Answer a step as it was answered; what is returned differs, the record first.
 
     Raises:
         Stopped: Where a limit ended it.
@@ -52,8 +59,18 @@ def serve(ending: Ending, step: Step, recorded: Rollout | None) -> None:
             raise UsageError(error.message)
     if ending.frame.plan.is_judgement:
         _serve_verdict(ending, step)
-    else:
-        _serve_reply(ending, step)
+        return None
+    told = step.told()
+    if error is not None and error.source != "verdict" and step.output is None and not told:
+        ending.exception = RecordedError(error)
+        return None
+    if isinstance(step.output, Mapping) and not told and ending.frame.plan.kind != "tool":
+        raise UsageError(
+            f"step `{step.path}` holds a digest in place of its answer, so that it cannot be "
+            "replayed; record with content='full'"
+        )
+    ending.value = _value(ending, step, told)
+    return _read(ending, step)
 
 
 def _serve_verdict(ending: Ending, step: Step) -> None:
@@ -61,48 +78,64 @@ def _serve_verdict(ending: Ending, step: Step) -> None:
     if error is not None and error.source != "verdict":
         ending.exception = RecordedError(error)
         return
-    decision = step.decision
-    told = cast("Mapping[str, Any]", decision if isinstance(decision, Mapping) else {})
-    said = Verdict.from_dict(told) if type(told.get("ok")) is bool else Verdict(ok=False)
+    told = mapping(step.decision)
+    score, feedback, data = told.get("score"), told.get("feedback"), told.get("data")
+    reason = told.get("reason") if error is None else error.message
+    is_score = isinstance(score, (int, float)) and not isinstance(score, bool)
     ending.verdict = Verdict(
         ok=step.status == "completed",
-        reason=said.reason if error is None else error.message,
-        score=said.score,
-        feedback=said.feedback,
-        data=said.data,
+        reason=reason if isinstance(reason, str) else "",
+        score=cast("float", score) if is_score else None,
+        feedback=feedback if isinstance(feedback, str) else "",
+        data=data,
         undetermined=step.status == "undetermined",
         usage=step.usage,
     )
-    ending.decision, ending.reply = decision, Reply(usage=step.usage)
+    ending.decision, ending.reply = step.decision, Reply(usage=step.usage)
 
 
-def _serve_reply(ending: Ending, step: Step) -> None:
-    error, told = step.error, step.told()
-    if error is not None and not told:
-        ending.exception = RecordedError(error)
-        return
-    if isinstance(step.output, Mapping) and not told:
-        raise UsageError(
-            f"step `{step.path}` holds a digest in place of its answer, so that it cannot be "
-            "replayed; record with content='full'"
-        )
-    ending.reply = step.reply()
-    ending.value = _value(ending, step, told)
+def _read(ending: Ending, step: Step) -> _Unlike | None:
+    """Read the answer as the workflow does, which may note what it says."""
+    plan = ending.frame.plan
+    found = plan.read(ending.value, step=f"{plan.kind} `{plan.path}`")
+    reading = found if isinstance(found, Reading) else Reading(found)
+    ending.reply, ending.verdict, ending.result = reading.reply, reading.verdict, reading.result
+    decision = plan.decision if reading.decision is None else reading.decision
+    failed = reading.reply.status == "failed"
+    if reading.verdict is not None:
+        failed = not reading.verdict.ok
+    told = {"decision": step.decision, "failed": step.status != "completed"}
+    got = {"decision": None if decision is None else plain_data(decision), "failed": failed}
+    return None if told == got else (told, got)
 
 
 def _value(ending: Ending, step: Step, told: Mapping[str, Any]) -> object:
     """Give what the callable returned, as far as the record holds it."""
-    reply = cast("Reply", ending.reply)
-    form = told.get("form", "text")
+    call, form = ending.frame.plan.value, told.get("form")
+    if isinstance(call, ToolCall) and not told:
+        return _tool_result(call, step)
+    if form == "record" and (kind := record_of(told.get("type"))) is not None:
+        return kind.from_dict(told.get("record"))
+    reply = step.reply()
     if form == "result":
         return _result(ending, step, told, reply)
-    values = {
-        "text": reply.output,
-        "none": None,
-        "data": reply.data,
-        "input": ending.frame.plan.value,
-    }
+    values = {None: reply.output, "none": None, "data": reply.data, "input": call}
     return values.get(form, reply)
+
+
+def _tool_result(call: ToolCall, step: Step) -> ToolResult:
+    """Rebuild what a tool answered."""
+    own: object = step.meta.get("usage")
+    usage = step.usage if step.child is None else Usage()
+    return ToolResult(
+        call.id,
+        call.name,
+        cast("Any", step.status),
+        step.output,
+        step.error,
+        step.effect,
+        usage if own is None else Usage.from_dict(own),
+    )
 
 
 def _result(ending: Ending, step: Step, told: Mapping[str, Any], reply: Reply) -> object:

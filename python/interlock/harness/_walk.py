@@ -178,11 +178,14 @@ class Walk(Recorder):
 
     async def _attempt(self, plan: Plan, attempt: int, retry: Retry | None) -> Outcome:
         clock = self.run.clock
-        cue = None if self.reel is None else await self.reel.cue(plan, attempt)
+        if self.reel is not None:
+            await self.reel.ready(plan)
         admit(self.accounts, plan, clock)
         slot = len(self.steps)
         self.steps.append(None)
-        frame = Frame(self, plan, cue=cue)
+        frame = Frame(self, plan)
+        if self.reel is not None:
+            frame.cue = self.reel.cue(plan, attempt)
         ending = Ending(frame, attempt, clock.now(), clock.monotonic())
         try:
             if self.is_heard():

@@ -57,7 +57,7 @@ StepStatus = Literal[
     "in_doubt",
     "undetermined",
 ]
-_FORM = ("form", "type", "result", "run")
+_FORM = ("form", "type", "record", "result", "run")
 _UNTIMED = ("started_at", "ended_at", "duration_ms", "run_id", "idempotency_key", "order")
 
 

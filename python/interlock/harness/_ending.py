@@ -185,10 +185,8 @@ class Ending:
     def _meta(self) -> dict[str, object]:
         frame = self.frame
         meta = dict(frame.plan.meta)
-        if frame.readings:
-            meta["now"] = frame.readings
-        if frame.made:
-            meta["inside"] = frame.made
+        seen = (("now", frame.readings), ("inside", frame.made))
+        meta |= {name: value for name, value in seen if value}
         is_kept = frame.walk.run.content == "full"
         if self.result is not None:
             if is_kept and self._ran_inside() and not self.result.usage.is_nothing:

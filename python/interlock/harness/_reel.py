@@ -287,22 +287,19 @@ def _runs(plan: Plan, step: Step) -> bool:
     """Say whether a step runs for real: judgement by code, and a workflow as it is."""
     if step.status not in ("completed", "failed", "undetermined"):
         return False
-    function = plan.call.function
+    call = plan.call
+    inner = getattr(call.function, "__self__", None)
+    # A classifier is judgement that is asked as work.
+    is_judging = plan.is_judgement or (isinstance(inner, Call) and plan.kind == "classify")
+    call = inner if isinstance(inner, Call) else call
+    function = call.function.func if isinstance(call.function, partial) else call.function
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, Call) and isinstance(owner.function, partial):
-        # A decision tool that is asked as work.
-        function = owner.function.func
-        owner = getattr(function, "__self__", None)
-    elif isinstance(owner, Call):
-        function = owner.function
-        owner = getattr(function, "__self__", None)
     if isinstance(owner, _DECIDING):
         return True
     is_run = isinstance(owner, Workflow) and getattr(function, "__name__", "") == "run"
     if is_run or isinstance(function, Workflow):
         return step.child is not None and step.child.status != "cancelled"
-    is_code = not plan.call.is_async and step.usage.is_nothing and step.child is None
-    return plan.is_judgement and is_code
+    return is_judging and not call.is_async and step.usage.is_nothing and step.child is None
 
 
 def _head(rollout: Rollout) -> dict[str, object]:

@@ -53,10 +53,7 @@ def serve(ending: Ending, step: Step, recorded: Rollout | None) -> _Unlike | Non
     error = step.error
     if error is not None:
         walk.overrun |= ended_by == "deadline" and error.type == "TimeoutError"
-        if error.type == "stopped" and step.status in ("cancelled", "in_doubt"):
-            raise Stopped(error.message)
-        if error.type == "UsageError" and ended_by == "error":
-            raise UsageError(error.message)
+        _raise_what_ended(step, error, ended_by)
     if ending.frame.plan.is_judgement:
         _serve_verdict(ending, step)
         return None
@@ -71,6 +68,14 @@ def serve(ending: Ending, step: Step, recorded: Rollout | None) -> _Unlike | Non
         )
     ending.value = _value(ending, step, told)
     return _read(ending, step)
+
+
+def _raise_what_ended(step: Step, error: ErrorInfo, ended_by: str) -> None:
+    """End the workflow where this step had it ended."""
+    if error.type == "stopped" and step.status in ("cancelled", "in_doubt"):
+        raise Stopped(error.message)
+    if error.type == "UsageError" and ended_by == "error":
+        raise UsageError(error.message)
 
 
 def _serve_verdict(ending: Ending, step: Step) -> None:

@@ -12,7 +12,8 @@ STYLE = """
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1.5rem 1rem 4rem;max-width:72rem;color:var(--fg);background:var(--bg);
 font:15px/1.5 system-ui,sans-serif}
-h1{font-size:1.5rem;margin:0 0 .75rem}h1 code{font-size:inherit}h2{font-size:1.15rem;margin:2rem 0 .5rem}
+h1{font-size:1.5rem;margin:0 0 .75rem}h1 code{font-size:inherit}
+h2{font-size:1.15rem;margin:2rem 0 .5rem}
 h3{font-size:1rem;margin:1rem 0 .25rem}
 code,pre,.v{font:13px/1.45 ui-monospace,monospace;unicode-bidi:isolate;overflow-wrap:anywhere}
 pre{margin:.25rem 0;padding:.5rem;background:var(--bg);border:1px solid var(--line);

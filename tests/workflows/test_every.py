@@ -29,7 +29,8 @@ def test_N_07_a_run_comes_back_as_a_rollout(go: Go, name: str, clock: ManualCloc
         assert step.path.endswith(step.name) or "." in step.path
         assert step.status in STATUSES
         assert (step.status == "completed") == (step.error is None)
-        assert step.started_at and step.ended_at
+        assert step.started_at
+        assert step.ended_at
     assert rollout.usage == sum((step.usage for step in rollout.steps), Usage()) == result.usage
     assert result.usage.total > 0
     assert Rollout.from_json(rollout.to_json()) == rollout

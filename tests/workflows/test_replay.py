@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,6 @@ from interlock import (
     Rollout,
     Run,
     Stage,
-    Tier,
     Usage,
     UsageError,
     Verdict,
@@ -217,3 +217,246 @@ def test_a_replay_is_equal_to_the_run(
     assert again(back, tree, backend).rollout == back
     assert again(first.rollout, tree, backend).rollout == first.rollout
     assert again(back, tree, backend).stopped_by == first.stopped_by
+
+
+def used(output: str, tokens: int = 5, **more: Any) -> Reply:
+    return Reply(output, usage=Usage(tokens, requests=1), **more)
+
+
+def judged(name: str = "chain", *, least: int = 3) -> Chain:
+    gate = Checks([{"path": "output", "op": "minLength", "expected": least}])
+    return Chain([Stage("a", scripted(used("text")), gate), ("b", scripted("end"))], name=name)
+
+
+def differs(go: Go, rollout: Rollout, workflow: Any, **options: Any) -> ReplayDivergence:
+    with pytest.raises(ReplayDivergence) as found:
+        go(replay, rollout, workflow, **options)
+    return found.value
+
+
+class TestDifferences:
+    def test_the_first_one_is_told(self, go: Go) -> None:
+        rollout = go(judged().run, 1).rollout
+        found = differs(go, rollout, judged(least=9))
+
+        assert found.path == "gate_a"
+        assert isinstance(found.expected, dict)
+        assert isinstance(found.got, dict)
+        assert (found.expected["status"], found.got["status"]) == ("completed", "failed")
+        assert "at `gate_a`" in str(found)
+        again = pickle.loads(pickle.dumps(found))  # noqa: S301
+        assert (again.path, again.expected, again.got, str(again)) == (
+            found.path,
+            found.expected,
+            found.got,
+            str(found),
+        )
+
+    def test_a_step_that_the_record_lacks(self, go: Go) -> None:
+        rollout = go(judged().run, 1).rollout
+        longer = Chain([*judged().steps, Stage("c", scripted())])
+
+        assert (differs(go, rollout, longer).path, longer.steps[2].run.calls) == ("c", [])
+
+    def test_a_step_that_is_not_taken_any_more(self, go: Go) -> None:
+        rollout = go(judged().run, 1).rollout
+        shorter = Chain(judged().steps[:1])
+        found = differs(go, rollout, shorter)
+
+        assert (found.path, found.got) == ("b", None)
+
+    def test_another_configuration_that_changes_nothing_else(self, go: Go) -> None:
+        rollout = go(judged().run, 1).rollout
+        found = differs(go, rollout, judged(least=2))
+
+        assert (found.path, list(found.expected)) == ("gate_a", ["decision"])  # type: ignore[call-overload]
+
+    def test_other_values(self, go: Go) -> None:
+        rollout = go(judged().run, {"x": 1}).rollout
+
+        assert differs(go, rollout, judged(), values={"x": 2}).path == "a"
+        assert go(replay, rollout, judged(), values={"x": 1}).rollout == rollout
+
+    def test_without_strict_the_answers_are_taken_by_path(self, go: Go) -> None:
+        rollout = go(judged().run, {"x": 1}).rollout
+        result = go(replay, rollout, judged(least=9), strict=False, values={"x": 2})
+
+        assert (result.stopped_by, result.stopped_at, result.output) == ("gate", "a", "text")
+        longer = Chain([*judged().steps, Stage("c", scripted())])
+        assert differs(go, rollout, longer, strict=False).path == "c"
+
+    def test_inside_a_nested_workflow(self, go: Go) -> None:
+        def outer(least: int) -> Chain:
+            return Chain([("in", judged("inner", least=least)), ("out", scripted("x"))])
+
+        rollout = go(outer(3).run, 1).rollout
+
+        assert go(replay, rollout, outer(3)).rollout == rollout
+        assert differs(go, rollout, outer(9)).path == "in/inner/gate_a"
+
+    @pytest.mark.parametrize(
+        "tamper",
+        [
+            lambda r: replace(r, input={"q": 2}),
+            lambda r: replace(r, stopped_by="deadline"),
+            lambda r: replace(r, status="failed"),
+            lambda r: replace(r, steps=r.steps[:-1]),
+            lambda r: replace(r, steps=(*r.steps, replace(r.steps[0], path="z"))),
+            lambda r: replace(r, steps=(replace(r.steps[0], output="other"), *r.steps[1:])),
+            lambda r: replace(r, steps=(replace(r.steps[0], attempt=2), *r.steps[1:])),
+            lambda r: replace(r, steps=(replace(r.steps[0], kind="tool"), *r.steps[1:])),
+            lambda r: replace(r, steps=(replace(r.steps[0], input_digest="0"), *r.steps[1:])),
+            lambda r: replace(r, usage=Usage(99)),
+            lambda r: replace(r, config_digest=""),
+        ],
+    )
+    def test_a_record_that_was_tampered_with(self, go: Go, tamper: Any) -> None:
+        rollout = go(judged().run, {"q": 1}).rollout
+
+        with pytest.raises((ReplayDivergence, UsageError)):
+            go(replay, tamper(rollout), judged())
+
+    @pytest.mark.parametrize(
+        "meta",
+        [
+            {"reply": 5},
+            {"reply": {"form": "result", "type": 7, "result": []}},
+            {"reply": {"form": "record", "type": "Usage", "record": {"input": "x"}}},
+            {"reply": {"form": [], "data": {"x": [1]}, "calls": "many"}},
+            {"inside": {"a": 1}, "now": "x"},
+            {"inside": ["a", "a", 5, None]},
+            {"now": [None, "x"]},
+        ],
+    )
+    def test_hostile_meta_breaks_nothing(self, go: Go, meta: dict[str, Any]) -> None:
+        rollout = go(judged().run, 1).rollout
+        hostile = replace(rollout, steps=(replace(rollout.steps[0], meta=meta), *rollout.steps[1:]))
+        with contextlib.suppress(ReplayDivergence, UsageError, ConfigError):
+            go(replay, hostile, judged())
+
+    @pytest.mark.parametrize("order", [(0, 0), (99, 99), (-5, 7), (1,), (1, 2, 3)])
+    def test_a_hostile_order_ends(self, go: Go, order: tuple[int, ...]) -> None:
+        rollout = go(judged().run, 1).rollout
+        steps = tuple(replace(step, order=order) for step in rollout.steps)
+
+        assert go(replay, replace(rollout, steps=steps), judged()).status == "completed"
+
+
+class TestEnds:
+    def test_cancelled(self, go: Go) -> None:
+        async def forever(_value: object) -> str:
+            await anyio.sleep_forever()
+            return "never"
+
+        made = Chain([("a", scripted(used("a"))), ("b", forever)])
+
+        async def work() -> Rollout:
+            run = Run()
+            run.listen(lambda event: run.cancel() if event.path == "b" else None)
+            return (await made.run(1, run=run)).rollout
+
+        rollout = go(work)
+        result = go(replay, rollout, made)
+
+        assert (result.status, result.rollout == rollout) == ("cancelled", True)
+
+    def test_out_of_time(self, go: Go, clock: ManualClock) -> None:
+        made = Chain(
+            [
+                ("a", scripted(used("a"), seconds=2, clock=clock)),
+                ("b", scripted(seconds=9, clock=clock)),
+                ("c", scripted()),
+            ]
+        )
+        rollout = go(made.run, 1, run=Run(clock=clock, limits=Limits(timeout=5))).rollout
+
+        assert rollout.stopped_by == "deadline"
+        assert go(replay, rollout, made).rollout == rollout
+
+    def test_misuse(self, go: Go) -> None:
+        made = Chain([("a", scripted(object()))])
+        run = Run()
+        with pytest.raises(UsageError, match="stage `a` returned") as first:
+            go(made.run, 1, run=run)
+        with pytest.raises(UsageError) as again:
+            go(replay, run.rollout, made)
+
+        assert str(again.value) == str(first.value)
+
+    def test_a_later_workflow_of_a_run(self, go: Go) -> None:
+        made = judged()
+
+        async def work() -> Any:
+            run = Run()
+            await judged().run(1, run=run)
+            return (await made.run(2, run=run)).rollout
+
+        rollout = go(work)
+
+        assert rollout.steps[0].path == "chain/a"
+        assert go(replay, rollout, made).rollout == rollout
+
+    def test_judgement_that_looks_at_limits_is_given_the_run(self, go: Go) -> None:
+        def thrifty(_reply: Reply, ctx: Ctx) -> bool:
+            return ctx.remaining.tokens < 100
+
+        made = Chain([Stage("a", scripted(used("a")), thrifty)])
+        run = Run(limits=Limits(max_tokens=90))
+        rollout = go(made.run, 1, run=run).rollout
+
+        assert differs(go, rollout, made).path == "gate_a"
+        assert go(replay, rollout, made, run=Run(limits=Limits(max_tokens=90))).rollout == rollout
+
+    def test_capacities_are_of_no_matter(self, go: Go) -> None:
+        made = Chain([Stage("a", scripted(used("a")), limiter="model")])
+        rollout = go(made.run, 1, run=Run(limiters={"model": 1})).rollout
+
+        assert go(replay, rollout, made).rollout == rollout
+
+
+class TestRefused:
+    def test_a_record_of_digests(self, go: Go) -> None:
+        rollout = go(judged().run, {"q": 1}, run=Run(content="digest")).rollout
+
+        assert rollout.input is None
+        with pytest.raises(UsageError, match="content='full'"):
+            go(replay, rollout, judged())
+        with pytest.raises(UsageError, match="content='full'"):
+            go(replay, rollout, judged(), values={"q": 1})
+
+    def test_a_redacted_record(self, go: Go) -> None:
+        rollout = go(judged().run, {"q": 1}).rollout.redacted(lambda step: step)
+
+        assert rollout.input is None
+        with pytest.raises(UsageError, match="redacted"):
+            go(replay, rollout, judged())
+
+    def test_values_that_json_cannot_hold(self, go: Go) -> None:
+        value = object()
+        rollout = go(judged().run, value).rollout
+
+        with pytest.raises(UsageError, match="give it as values="):
+            go(replay, rollout, judged())
+        assert go(replay, rollout, judged(), values=value).rollout == rollout
+
+    def test_a_run_that_still_goes_on(self, go: Go) -> None:
+        rollout = replace(go(judged().run, 1).rollout, status="running")
+
+        with pytest.raises(UsageError, match="still goes on"):
+            go(replay, rollout, judged())
+
+    @pytest.mark.parametrize(
+        ("rollout", "workflow", "fields"),
+        [(None, None, ["rollout", "workflow"]), ({}, judged(), ["rollout"])],
+    )
+    def test_what_is_none(self, go: Go, rollout: Any, workflow: Any, fields: list[str]) -> None:
+        with pytest.raises(ConfigError) as refused:
+            go(replay, rollout, workflow)
+
+        assert [problem.field for problem in refused.value.problems] == fields
+
+    def test_a_run_that_is_none(self, go: Go) -> None:
+        rollout = go(judged().run, 1).rollout
+
+        with pytest.raises(ConfigError, match="run"):
+            go(replay, rollout, judged(), run=5)

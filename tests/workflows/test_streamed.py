@@ -104,9 +104,7 @@ class TestReading:
 
         async def work() -> None:
             async with streamed(Chain([("a", chatter)]).run, 1) as stream:
-                async for event in stream:
-                    if event.event == "delta":
-                        read.append(str(event.data["text"]))
+                read.extend([deltas([event]) async for event in stream if event.event == "delta"])
 
         go(work)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
-from interlock.errors import UsageError
+from interlock.errors import ConfigError, UsageError
 from interlock.harness._callables import Call
 from interlock.harness._served import RecordedError, serve
 from interlock.harness._workflow import LIMITED, Workflow
@@ -55,7 +55,11 @@ class Cue:
         if self.step.status in _CUT and self.step.error is None:
             ending.served, ending.own, ending.usage = self.step, self.step.usage, self.step.usage
             await self.reel.interrupted(self.step)
-        unlike = serve(ending, self.step, self.reel.recorded)
+        try:
+            unlike = serve(ending, self.step, self.reel.recorded)
+        except (ConfigError, UsageError):
+            self.reel.tape.is_spoilt = True
+            raise
         if unlike is not None and self.reel.tape.strict:
             self.reel.tape.refuse(self.step.path, *_unlike(*unlike))
         return True

@@ -56,6 +56,7 @@ class Tape:
         rollout: The record.
         strict: Whether every difference counts.
         divergence: The first difference that was found.
+        is_spoilt: Whether it does not hold what it is asked for; then nothing is a difference.
         moves: Grows with everything that happens, which tells waiting from standing still.
     """
 
@@ -64,6 +65,7 @@ class Tape:
         self.rollout, self.strict = rollout, strict
         self.divergence: ReplayDivergence | None = None
         self.moves = 0
+        self.is_spoilt = False
         self._is_taken = False
 
     async def played(
@@ -96,7 +98,7 @@ class Tape:
 
     def differ(self, path: str, expected: object, got: object) -> None:
         """Note a difference, if it is the first."""
-        if self.divergence is None:
+        if self.divergence is None and not self.is_spoilt:
             self.divergence = ReplayDivergence(path, expected, got)
 
     def refuse(self, path: str, expected: object, got: object) -> NoReturn:

@@ -92,7 +92,7 @@ class Planning:
             return reply
         error = ErrorInfo("plan", _shown(problems), "bad_request", "escalate", source="plan")
         decision = {"ok": False, "faults": [fault._asdict() for fault in problems]}
-        return Reading(replace(reply, status="failed", error=error), decision)
+        return Reading(replace(reply, status="failed", error=error), decision, returned=reply)
 
 
 def _told(value: object, step: str) -> tuple[Reply, object, list[Problem]]:

@@ -21,7 +21,7 @@ pub(super) fn check_schema(schema: &FFI_ArrowSchema) -> Result<(), ArrowError> {
         for schema in level {
             count = count.saturating_add(1).saturating_add(schema.children().size_hint().0);
             if count > MOST_COLUMNS {
-                return refused(format!("a type of more than {MOST_COLUMNS} columns"));
+                return refused(&format!("a type of more than {MOST_COLUMNS} columns"));
             }
             below.extend(schema.children().chain(schema.dictionary()));
         }
@@ -30,7 +30,7 @@ pub(super) fn check_schema(schema: &FFI_ArrowSchema) -> Result<(), ArrowError> {
         }
         level = below;
     }
-    refused(format!("a type that is nested deeper than {}", Limits::DEEPEST))
+    refused(&format!("a type that is nested deeper than {}", Limits::DEEPEST))
 }
 
 /// Refuses an array with other parts than its type has, or of a length that cannot be.
@@ -38,15 +38,15 @@ pub(super) fn check_array(array: &FFI_ArrowArray, kind: &DataType) -> Result<(),
     let mut left = vec![(array, kind, 0)];
     while let Some((array, kind, least)) = left.pop() {
         if array.is_released() {
-            return refused("an array within that was released".to_owned());
+            return refused("an array within that was released");
         }
         // What is negative is taken for very large.
         let rows = array.offset().checked_add(array.len()).filter(|rows| *rows <= MOST_ROWS);
         let Some(rows) = rows.filter(|_| array.len() >= least) else {
-            return refused("an array whose length or offset cannot be".to_owned());
+            return refused("an array whose length or offset cannot be");
         };
         if !has_buffers(array, kind) {
-            return refused(format!("an array of the type {kind} with too few buffers"));
+            return refused(&format!("an array of the type {kind} with too few buffers"));
         }
         match kind {
             DataType::Struct(fields) => {
@@ -95,13 +95,13 @@ pub(super) fn check_buffers(array: &ArrayData) -> Result<(), ArrowError> {
     let mut left = vec![array];
     while let Some(array) = left.pop() {
         if array.buffers().iter().any(|buffer| isize::try_from(buffer.len()).is_err()) {
-            return refused("a buffer of negative length".to_owned());
+            return refused("a buffer of negative length");
         }
         left.extend(array.child_data());
     }
     Ok(())
 }
 
-fn refused(what: String) -> Result<(), ArrowError> {
+fn refused(what: &str) -> Result<(), ArrowError> {
     Err(ArrowError::CDataInterface(format!("handed over {what}")))
 }

@@ -179,7 +179,7 @@ def test_tools_stand_beside_others(ask: Ask) -> None:
 
     assert bus.names == ("a", "finish")
     with pytest.raises(ConfigError, match='MCP server shop, tool "a" and of MCP server shop'):
-        bus + listed(ask, Fake([told("a")]))
+        _ = bus + listed(ask, Fake([told("a")]))
 
 
 def image(data: str = "aaaa") -> types.ImageContent:

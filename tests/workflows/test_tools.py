@@ -217,12 +217,21 @@ def test_what_a_tool_returns_is_shown_as_text_or_data(
     assert (result.status, result.output) == ("completed", output)
 
 
-@pytest.mark.parametrize("value", [object(), {"a": object()}, float("nan"), {1, 2}, b"bytes"])
+class Broken(BaseModel):
+    def model_dump(self, **_options: Any) -> dict[str, Any]:
+        raise ZeroDivisionError(HIDDEN)
+
+
+UNREADABLE = [object(), {"a": object()}, float("nan"), {1, 2}, b"bytes", Broken()]
+
+
+@pytest.mark.parametrize("value", UNREADABLE, ids=lambda one: type(one).__name__)
 def test_what_cannot_be_shown_says_that_the_call_ran(go: Go, value: object) -> None:
     result = result_of(go, answering(value))
 
     assert (result.status, result.error.type) == ("failed", "unreadable_output")
     assert "ran to its end" in result.output
+    assert HIDDEN not in result.output
 
 
 def test_a_reply_that_failed_is_a_failed_result_with_its_usage(go: Go) -> None:

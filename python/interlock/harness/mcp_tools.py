@@ -76,8 +76,7 @@ async def mcp_tools(
     if prefix is not None and not isinstance(prefix, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         problems.append(wrong(prefix, "prefix", "must be a text, or None"))
     raise_problems(problems)
-    own = dict(effects or {})
-    server = _Server(session, own, trust_hints, prefix or "", timeout, max_output)
+    server = _Server(session, effects or {}, trust_hints, prefix or "", timeout, max_output)
     if timeout is None:
         return ToolBus(await server.tools(only), name=server.name)
     with SystemClock().limit(timeout):
@@ -89,7 +88,7 @@ class _Server(NamedTuple):
     """A server, and what counts of what it says."""
 
     session: Any
-    effects: dict[str, Effect | None]
+    effects: Mapping[str, Effect | None]
     trust_hints: bool
     prefix: str
     timeout: float | None

@@ -97,9 +97,16 @@ def _unfit(schema: dict[str, Any]) -> Iterator[Problem]:
             yield from _misplaced_draft(told, place)
             if kind == "schema":
                 yield from _unfit_keywords(told, place)
-            waiting += [(f"{place}.{name}", one, _kind(kind, name)) for name, one in told.items()]
-        elif isinstance(node, list):
-            waiting += [(f"{place}[{at}]", one, kind) for at, one in enumerate(cast("Any", node))]
+        waiting += _below(place, node, kind)
+
+
+def _below(place: str, node: Any, kind: _Kind) -> Iterator[tuple[str, Any, _Kind]]:
+    if isinstance(node, dict):
+        for name, one in cast("dict[str, Any]", node).items():
+            yield f"{place}.{name}", one, _kind(kind, name)
+    elif isinstance(node, list):
+        for at, one in enumerate(cast("Any", node)):
+            yield f"{place}[{at}]", one, kind
 
 
 def _kind(around: _Kind, name: str) -> _Kind:

@@ -174,13 +174,19 @@ class TestCeilings:
         def costly() -> Reply:
             return Reply("out", usage=Usage(60))
 
-        turn = scripted(asks(*(call("costly", f"c{at}") for at in range(4))))
-        result = go(loop, "?", turn=turn, tools=toolbus([costly]), max_tokens=100)
+        seen: list[str] = []
+        hooks = Hooks(before_tool=lambda each, _effect: seen.append(each.id))
+        turn = scripted(asks(*(call("costly", f"c{at}") for at in range(5))))
+        options: dict[str, Any] = {"tools": toolbus([costly]), "hooks": [hooks]}
+        result = go(loop, "?", turn=turn, max_tokens=100, **options)
 
+        # Once a call could not start, nobody is asked about the ones behind it.
+        assert seen == ["c0", "c1", "c2"]
         assert (result.stopped_by, result.usage) == ("tokens", Usage(120))
         assert [step.status for step in result.rollout.find(kind="tool")] == [
             "completed",
             "completed",
+            "skipped",
             "skipped",
             "skipped",
         ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -296,7 +295,7 @@ def _runs(plan: Plan, step: Step) -> bool:
     # A classifier is judgement that is asked as work.
     is_judging = plan.is_judgement or (isinstance(inner, Call) and plan.kind == "classify")
     call = inner if isinstance(inner, Call) else call
-    function = call.function.func if isinstance(call.function, partial) else call.function
+    function = cast("object", getattr(call.function, "func", call.function))
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _DECIDING):
         return True

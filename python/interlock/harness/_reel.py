@@ -46,13 +46,15 @@ class Cue:
 
     async def answered(self, ending: Ending) -> bool:
         """Answer as recorded; False where the code is to run for real."""
-        await self.reel.turn(self.at)
-        plan = ending.frame.plan
-        if _runs(plan, self.step):
+        if _runs(ending.frame.plan, self.step):
+            await self.reel.turn(self.at)
             return False
         self.reel.play_inside(self.at, ending.frame)
-        if self.step.status in _CUT and self.step.error is None:
+        is_cut = self.step.status in _CUT and self.step.error is None
+        if is_cut:
             ending.served, ending.own, ending.usage = self.step, self.step.usage, self.step.usage
+        await self.reel.turn(self.at)
+        if is_cut:
             await self.reel.interrupted(self.step)
         try:
             unlike = serve(ending, self.step, self.reel.recorded)

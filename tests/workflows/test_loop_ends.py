@@ -308,6 +308,13 @@ class TestCompaction:
 
         assert result.compactions.count == 1
 
+    @pytest.mark.parametrize(("tokens", "count"), [(49, 0), (50, 1), (51, 1)])
+    def test_the_line_itself_is_over_it(self, go: Go, desk: Desk, tokens: int, count: int) -> None:
+        compact = Compact(short, at=0.5, window=100, keep=1)
+        result, _ = compacted(go, desk, [1] * 4, compact, tokens=tokens)
+
+        assert result.compactions.count == count
+
     def test_what_failed_is_tried_again(self, go: Go, desk: Desk) -> None:
         summarise = scripted(OSError("down"), Reply("bad", status="failed"), "s")
         compact = Compact(summarise, at=0.5, window=100, keep=1)

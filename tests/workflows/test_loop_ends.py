@@ -370,6 +370,7 @@ class TestCompaction:
         assert result.compactions.count == 1
 
 
+NO_FRACTIONS: list[Any] = [0, -0.5, 1.01, float("nan"), float("inf"), True, "1"]
 BAD: list[tuple[Any, list[str]]] = [
     (lambda: Loop(None), ["turn"]),
     (lambda: Loop(3), ["turn"]),  # type: ignore[arg-type]
@@ -392,7 +393,7 @@ BAD: list[tuple[Any, list[str]]] = [
     (lambda: Compact(3, after=1), ["compact.summarise"]),  # type: ignore[arg-type]
     *(
         (lambda at=at: Compact(short, at=at, window=9), ["compact.at"])
-        for at in (0, -0.5, 1.01, float("nan"), float("inf"), True, "1")
+        for at in NO_FRACTIONS
     ),
     (lambda: Compact(short), ["compact.at"]),
     (lambda: Compact(short, at=0.5, after=3), ["compact.at"]),

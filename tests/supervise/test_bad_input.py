@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from interlock import ConfigError
@@ -185,6 +185,10 @@ def test_numbers_of_any_kind_are_read() -> None:
     assert derive_policy(changed(("steps[1].verify", verify))).digest
 
 
+# Time never decides a test.
+SOME = settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
@@ -204,6 +208,7 @@ PLACES = sorted(
 )  # fmt: skip
 
 
+@SOME
 @given(st.sampled_from(PLACES), VALUES)
 def test_whatever_stands_anywhere_is_told_and_never_a_crash(field: str, value: Any) -> None:
     document = changed((field, value))
@@ -220,6 +225,7 @@ def test_whatever_stands_anywhere_is_told_and_never_a_crash(field: str, value: A
         assert 64 == len(policy.digest)
 
 
+@SOME
 @given(st.text(max_size=200))
 def test_any_text_is_told_of(text: str) -> None:
     assert lint(text + "\n")

@@ -26,6 +26,21 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ("runbook/duplicate-id", "steps[7].id", [("steps[7].id", "undo")]),
     ("runbook/duplicate-id", "terminals[1].id", [("terminals[1].id", "done")]),
     ("runbook/duplicate-id", "steps[3].id", [("steps[3].id", "done")]),
+    (
+        "runbook/duplicate-id",
+        "steps[8].id",
+        [("steps[8]", {"id": "done", "kind": "end", "outcome": "other"})],
+    ),
+    (
+        "runbook/duplicate-id",
+        "steps[9].id",
+        [("steps[8]", {"id": "e", "kind": "end"}), ("steps[9]", {"id": "e", "kind": "end"})],
+    ),
+    (
+        "runbook/duplicate-id",
+        "steps[8].id",
+        [("steps[8]", {"id": "undo", "kind": "end"})],
+    ),
     ("runbook/duplicate-id", "tools[1].id", [("tools[1].id", "cli:look")]),
     ("runbook/no-entry", "steps", [("steps", [])]),
     ("runbook/no-exit", "steps[0].next", [("steps[0].next", ...)]),
@@ -110,6 +125,11 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ("runbook/no-wait-bound", "steps[5].wait.max_s", [("steps[5].wait", {"poll_s": 3})]),
     ("runbook/no-wait-bound", "steps[5].wait.max_s", [("steps[5].wait", ...)]),
     ("runbook/no-approvers", "steps[3].gate", [("steps[3].gate", ...)]),
+    (
+        "runbook/no-approvers",
+        "steps[3].gate",
+        [("steps[3].gate", "none"), ("steps[3].reason", "trusted")],
+    ),
     ("runbook/no-approvers", "steps[3].gate.approvers", [("steps[3].gate.approvers", [])]),
     ("runbook/no-approvers", "steps[3].gate.approvers", [("steps[3].gate.approvers", ...)]),
     ("runbook/no-approvers", "steps[3].gate.quorum", [("steps[3].gate.quorum", 3)]),
@@ -142,6 +162,11 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ),
     ("runbook/default", "inputs.env.default", [("inputs.env.default", "prod")]),
     ("runbook/default", "inputs.env.default", [("inputs.env.default", 3)]),
+    (
+        "runbook/default",
+        "inputs.key.default",
+        [("inputs.key", {"secret": True, "default": "hunter2"})],
+    ),
     ("spec/unknown-op", "steps[1].verify.checks[0].op", [("steps[1].verify.checks", BROKEN)]),
     ("check/path-malformed", "tools[0].args[1].path", [("tools[0].args", BROKEN)]),
     ("spec/unknown-op", "steps[0].args[0].op", [("steps[0].args", BROKEN)]),
@@ -310,6 +335,12 @@ class TestCycles:
 
         assert '"see->try": 3' in fault.message
         assert () == lint(changed(("budgets", {"edges": {"see->try": 3}})))
+
+
+def test_a_secret_default_is_not_shown() -> None:
+    document = changed(("inputs.key", {"secret": True, "default": "hunter2", "type": "integer"}))
+
+    assert not any("hunter2" in str(one) for one in lint(document))
 
 
 def test_all_faults_at_once() -> None:

@@ -48,6 +48,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benches/batches.py
 	@echo "== Arrow columns of 100,000 orders, against pyarrow.compute by hand"
 	$(BIN)/python benches/arrow.py
+	@echo "== other engines: by hand in their language, and what it costs to be called by them"
+	$(BIN)/python benches/engine_costs.py
 	@echo "== growth with rows and records; MOST=--most adds ten million records (4 GB of disk)"
 	$(BIN)/python benches/growth.py $(MOST)
 	@echo "== patterns against other engines"

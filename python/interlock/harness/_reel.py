@@ -296,7 +296,9 @@ def _runs(plan: Plan, step: Step) -> bool:
     # A classifier is judgement that is asked as work.
     is_judging = plan.is_judgement or (isinstance(inner, Call) and plan.kind == "classify")
     call = inner if isinstance(inner, Call) else call
-    function = call.function.func if isinstance(call.function, partial) else call.function
+    function: object = call.function
+    if isinstance(function, partial):
+        function = cast("partial[object]", function).func
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _DECIDING):
         return True

@@ -47,7 +47,11 @@ def chain() -> Any:
 
 
 def cascade() -> Any:
-    tiers = [("bad", fail), ("small", scripted(said("no"))), ("large", scripted(said("yes")))]
+    tiers: list[Any] = [
+        ("bad", fail),
+        ("small", scripted(said("no"))),
+        ("large", scripted(said("yes"))),
+    ]
     return Cascade(tiers, accept=lambda reply: reply.output == "yes")
 
 

@@ -487,7 +487,7 @@ class TestClients:
     OPTIONS: ClassVar[Any] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
     def openai(self, events: list[Any], *, named: bool = False) -> AsyncOpenAI:
-        web = httpx.AsyncClient(transport=served(events, named=named))
+        web: Any = httpx.AsyncClient(transport=served(events, named=named))
         return AsyncOpenAI(api_key="k", base_url="http://x/v1", http_client=web)
 
     def test_chat_completions(self, go: Go) -> None:
@@ -513,7 +513,7 @@ class TestClients:
         assert (result.output, deltas) == ("Hello, you.", ["Hello, ", "you."])
 
     def test_a_sync_client(self, go: Go) -> None:
-        web = httpx.Client(transport=served(CHAT_PIECES, named=False))
+        web: Any = httpx.Client(transport=served(CHAT_PIECES, named=False))
         with OpenAI(api_key="k", base_url="http://x/v1", http_client=web) as client:
             result, deltas = read(
                 go, lambda: client.chat.completions.create(**self.OPTIONS, stream=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from typing import Any
 
@@ -306,7 +307,8 @@ class TestErrors:
         run = Run(clock=clock, limits=Limits(timeout=3))
         result = one_call(go, desk, [Hooks(before_tool=slow, timeout=None)], run=run)
 
-        assert (desk.ran, result.stopped_by) == ([], "deadline")
+        # The hook was ended with the run, and not waited for.
+        assert (desk.ran, result.stopped_by, result.hook_errors) == ([], "deadline", 1)
 
     def test_sync_code_is_waited_for(self, go: Go, desk: Desk, clock: ManualClock) -> None:
         def slow(_call: ToolCall, _effect: object) -> Block:
@@ -585,3 +587,15 @@ class TestLint:
         guard = Hooks(before_tool=scripted_hook(None))
 
         assert len(Loop(scripted(), tools=Anything(), hooks=[guard]).lint()) == 1
+
+
+def allow_all(_call: ToolCall, _effect: object) -> None:
+    """Stand at the top of a module, as what is pickled must."""
+
+
+def test_a_loop_with_hooks_can_be_pickled() -> None:
+    made = Loop(str, hooks=[Hooks(before_tool=allow_all, on_error={None: "block"}, name="guard")])
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301
+
+    assert again.digest == made.digest
+    assert again.sync("?").stopped_by == "quiet"

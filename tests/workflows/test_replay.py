@@ -254,9 +254,10 @@ class TestDifferences:
 
     def test_a_step_that_the_record_lacks(self, go: Go) -> None:
         rollout = go(judged().run, 1).rollout
-        longer = Chain([*judged().steps, Stage("c", scripted())])
+        later = scripted()
+        longer = Chain([*judged().steps, Stage("c", later)])
 
-        assert (differs(go, rollout, longer).path, longer.steps[2].run.calls) == ("c", [])
+        assert (differs(go, rollout, longer).path, later.calls) == ("c", [])
 
     def test_a_step_that_is_not_taken_any_more(self, go: Go) -> None:
         rollout = go(judged().run, 1).rollout

@@ -213,9 +213,10 @@ class TestLeaving:
     @pytest.mark.parametrize("on_exit", ["cancel", "finish"])
     def test_cancelled_from_outside(self, go: Go, on_exit: Any) -> None:
         async def work() -> Any:
+            made = Chain([("a", talk), ("b", forever)])
+            stream = streamed(made.run, 1, on_exit=on_exit)
             with anyio.CancelScope() as scope:
-                made = Chain([("a", talk), ("b", forever)])
-                async with streamed(made.run, 1, on_exit=on_exit) as stream:
+                async with stream:
                     async for event in stream:
                         if event.path == "b":
                             scope.cancel()
@@ -258,7 +259,7 @@ class TestLeaving:
                 async for event in stream:
                     if event.event == "delta":
                         await ctx.emit(str(event.data["text"]).upper())
-                return Reply((await stream.result()).output)
+                return Reply(str((await stream.result()).output))
 
         async def work() -> Any:
             async with streamed(Chain([("a", outer)]).run, 1, buffer=1) as stream:
@@ -277,7 +278,7 @@ class TestFaults:
     def test_what_the_run_raises_is_told_by_the_result(self, go: Go) -> None:
         async def work() -> list[str]:
             async with streamed(Chain([("a", scripted(object()))]).run, 1) as stream:
-                events = [event.event async for event in stream]
+                events: list[str] = [event.event async for event in stream]
                 with pytest.raises(UsageError, match="stage `a` returned"):
                     await stream.result()
             return events

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import ConfigError, UsageError
@@ -192,9 +192,9 @@ class Ending:
             if is_kept and self._ran_inside() and not self.result.usage.is_nothing:
                 meta["usage"] = self.result.usage.to_dict()
             return meta
-        if _is_record(self.value) and is_kept:
-            record = cast("Record", self.value)
-            told = {"form": "record", "type": type(record).__name__, "record": record.to_dict()}
+        record = _record(self.value) if is_kept else None
+        if record is not None:
+            told = {"form": "record", "type": type(self.value).__name__, "record": record}
             return {**meta, "reply": told}
         if self.reply is None or self.verdict is not None:
             return meta
@@ -253,9 +253,15 @@ class Ending:
         )
 
 
-def _is_record(value: object) -> bool:
-    """Say whether it is a record of this package that no reply is made of in a way of its own."""
-    return isinstance(value, Record) and not isinstance(value, (Reply, Result, ToolResult, Verdict))
+def _record(value: object) -> object:
+    """Write a record of this package that no reply is made of in a way of its own."""
+    if not isinstance(value, Record) or isinstance(value, (Reply, Result, ToolResult, Verdict)):
+        return None
+    try:
+        return _core.plain(value.to_dict(), finite=True)
+    except (ConfigError, RecursionError):
+        # A plan that holds what JSON cannot: it is told as a fault of the plan.
+        return None
 
 
 def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]:

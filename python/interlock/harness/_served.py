@@ -109,8 +109,11 @@ def _read(ending: Ending, step: Step) -> _Unlike | None:
     failed = reading.reply.status == "failed"
     if reading.verdict is not None:
         failed = not reading.verdict.ok
-    told = {"decision": step.decision, "failed": step.status != "completed"}
-    got = {"decision": None if decision is None else plain_data(decision), "failed": failed}
+    told: dict[str, object] = {"decision": step.decision, "failed": step.status != "completed"}
+    got: dict[str, object] = {
+        "decision": None if decision is None else plain_data(decision),
+        "failed": failed,
+    }
     return None if told == got else (told, got)
 
 

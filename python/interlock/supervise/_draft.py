@@ -1,0 +1,168 @@
+"""One operation on a run: what it changes, and the events of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from interlock import _core
+from interlock.errors import ConfigError, PolicyMismatch, Problem
+from interlock.supervise.state import Event, RunState
+
+if TYPE_CHECKING:
+    from interlock.supervise.asked import Question
+    from interlock.supervise.policy import Policy, PolicyStep
+    from interlock.supervise.state import EventKind
+
+__all__ = ["Draft", "Instant", "Transition", "policy_in_force", "read_now"]
+
+Instant: TypeAlias = "float | datetime | None"
+"""Seconds from any one origin, or an aware datetime; None where there is no clock."""
+
+_MILLISECONDS = 10**11
+"""A number of seconds over this is some 3,000 years, or milliseconds by mistake."""
+
+OVER = "the run is over: nothing is authorised and nothing moves"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What an operation came to.
+
+    Attributes:
+        state: The run after it; the one that was given stays as it was.
+        events: What happened, in order.
+        question: What people are asked before it can happen; None when nothing is open.
+    """
+
+    state: RunState
+    events: tuple[Event, ...] = ()
+    question: Question | None = None
+
+
+def read_now(now: object, field: str = "now") -> float | None:
+    """Read an instant as seconds.
+
+    Raises:
+        ConfigError: When it is no finite number, a naive datetime, or looks like milliseconds.
+    """
+    if now is None or (type(now) is float and 0 <= now < _MILLISECONDS):
+        return now
+    if isinstance(now, datetime):
+        if now.utcoffset() is not None:
+            return now.timestamp()
+        message = "must have a time zone: a naive datetime is no instant"
+    elif type(now) not in (int, float) or not math.isfinite(cast("float", now)):
+        message = "must be a finite number of seconds, or a datetime with a time zone"
+    elif abs(cast("float", now)) > _MILLISECONDS:
+        message = "must be seconds: a number so large is probably milliseconds; divide by 1000"
+    else:
+        return cast("float", now)
+    raise ConfigError((Problem("supervise/now", field, _core.preview(now), message),))
+
+
+def policy_in_force(policy: Policy, state: RunState) -> Policy:
+    """Return the policy of the runbook that the run is in: the one given, or one it called.
+
+    Raises:
+        PolicyMismatch: When the run follows another policy.
+    """
+    if state.policy_digest != policy.digest:
+        raise PolicyMismatch(
+            f"the run {state.run_id} follows the policy {state.policy_digest[:12]}, and this one "
+            f"is {policy.digest[:12]} ({policy.id}); give the policy that it was started with"
+        )
+    for frame in state.stack:
+        called = policy.steps[frame.step].calls
+        if called is None or called.policy is None:
+            raise PolicyMismatch(f"the runbook that step {frame.step} calls is not at hand")
+        policy = called.policy
+    return policy
+
+
+class Draft:
+    """An operation in progress: changes are gathered, and made at once."""
+
+    __slots__ = ("_before", "_changes", "_state", "events", "here", "now", "policy", "seq")
+
+    def __init__(self, policy: Policy, state: RunState, now: Instant = None) -> None:
+        """Begin with a state, at an instant.
+
+        Raises:
+            PolicyMismatch: When the state follows another policy.
+            ConfigError: When the instant is none.
+        """
+        self.policy = policy
+        self.here = policy_in_force(policy, state)
+        self._state = state
+        self._changes: dict[str, Any] = {}
+        self.events: list[Event] = []
+        self.seq = state.seq + 1
+        given = read_now(now)
+        last = state.last_now
+        self.now = given if given is None or last is None else max(given, last)
+        if given is not None and not state.is_over:
+            if self.now != given:
+                said = f"the clock stepped back from {last:g} to {given:g}; {last:g} holds"
+                self.event("observed", "clock/stepped-back", said)
+            if self.now != last:
+                self._changes["last_now"] = self.now
+            if state.started_at is None:
+                # A run that was started without a clock has its time from the first instant on.
+                self._changes |= {"started_at": self.now, "entered_at": self.now}
+
+    @property
+    def state(self) -> RunState:
+        """The state as it is by now."""
+        if self._changes:
+            self._state = replace(self._state, **self._changes)
+            self._changes = {}
+        return self._state
+
+    @property
+    def step(self) -> PolicyStep:
+        """The step where the run stands."""
+        return self.here.steps[cast("str", self.state.current)]
+
+    def change(self, **changes: object) -> None:
+        """Change fields of the state."""
+        self._changes |= changes
+
+    def event(self, kind: EventKind, code: str, message: str, at: str | None = None) -> None:
+        """Note what happened."""
+        step = self._state.current if at is None else at
+        self.events.append(Event(self.seq, kind, code, message, step, self.now))
+
+    def take(self, other: Transition) -> None:
+        """Take over what another operation made of the state, as part of this one."""
+        self._state, self._changes = replace(other.state, seq=self.seq - 1), {}
+        self.events += [replace(event, seq=self.seq, now=self.now) for event in other.events]
+
+    def end(self, outcome: str, code: str, message: str) -> None:
+        """End the run."""
+        self.change(status="ended", outcome=outcome, pending=())
+        self.event("ended", code, message)
+
+    def out_of_time(self) -> bool:
+        """End the run where its time is over, and say whether it is."""
+        state = self._state
+        limit, started = state.wall_clock_seconds, state.started_at
+        if limit is None or started is None or self.now is None or self.now - started <= limit:
+            return False
+        said = f"the run took {self.now - started:g} s of the {limit:g} s it was given"
+        self.end("timed-out", "run/timed-out", said)
+        return True
+
+    def done(self, question: Question | None = None) -> Transition:
+        """Give what came of it."""
+        self.change(seq=self.seq)
+        return Transition(self.state, tuple(self.events), question)
+
+
+def over(state: RunState, now: Instant = None) -> Transition:
+    """Answer that the run is over: nothing changes."""
+    message = f"{OVER} (outcome: {state.outcome})"
+    event = Event(state.seq, "blocked", "run/over", message, state.current, read_now(now))
+    return Transition(state, (event,))

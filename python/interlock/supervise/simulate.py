@@ -1,0 +1,128 @@
+"""A recorded run against another runbook: what would now be blocked, asked or allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from interlock.errors import UsageError
+from interlock.record._data import Record
+from interlock.supervise import log as logs
+from interlock.supervise.calls import Decision
+from interlock.supervise.start import start_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from interlock.supervise.log import LogEntry
+    from interlock.supervise.policy import Policy
+    from interlock.supervise.state import Event, RunState
+
+__all__ = ["Difference", "Simulation", "simulate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Record):
+    """An operation that comes to something else.
+
+    Attributes:
+        seq: Its number in the log.
+        operation: What it was.
+        what: The tool that was called, or the step that was gone to.
+        was: What it came to: a verdict, or the code of what happened.
+        now: What it comes to now.
+        message: Why, in words.
+    """
+
+    seq: int
+    operation: str
+    what: str
+    was: str
+    now: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation(Record):
+    """What a changed runbook makes of a recorded run.
+
+    Attributes:
+        refusals: Why the run would not start at all; empty when it would.
+        outcome: What it comes to; None where it is still running at the end of the log.
+        operations: How many operations were made again.
+        differences: Those that come to something else, in order.
+    """
+
+    refusals: tuple[str, ...] = ()
+    outcome: str | None = None
+    operations: int = 0
+    differences: tuple[Difference, ...] = ()
+
+
+def simulate(policy: Policy, log: Iterable[LogEntry]) -> Simulation:
+    """Make the calls and moves of a recorded run again, under a changed policy.
+
+    What people answered counts where the same action is asked about; a question that was not asked
+    in the recorded run has no answer, and none is made up: the call stays asked.
+
+    Args:
+        policy: The changed policy.
+        log: The log of the run, which begins with `start_run`.
+
+    Raises:
+        UsageError: When the log does not begin so.
+    """
+    entries = tuple(log)
+    if not entries or entries[0].operation != "start_run":
+        raise UsageError("a log begins with start_run")
+    given = cast("dict[str, Any]", dict(entries[0].given))
+    began = start_run(policy, **{**given, "escalation": None})
+    if began.state is None:
+        return Simulation(refusals=tuple(f"{one.code}: {one.message}" for one in began.refusals))
+    state, found = began.state, list[Difference]()
+    asked: dict[str, str] = {}
+    for entry in entries[1:]:
+        if _is_moot(entry, state):
+            continue
+        moved = logs.apply(policy, state, _carried(entry, asked))
+        if entry.question is not None and moved.question is not None:
+            asked[entry.question] = moved.question.id
+        state = moved.state
+        verdict = moved.verdict if isinstance(moved, Decision) else None
+        was, now = _came_to(entry.verdict, entry.events), _came_to(verdict, moved.events)
+        if was != now:
+            found.append(_difference(entry, was, now, moved.events))
+    return Simulation(outcome=state.outcome, operations=len(entries) - 1, differences=tuple(found))
+
+
+def _is_moot(entry: LogEntry, state: RunState) -> bool:
+    """Say whether an entry tells of a call that is not made now."""
+    if entry.operation != "observe":
+        return False
+    return all(call.call_id != entry.given.get("call_id") for call in state.open)
+
+
+def _carried(entry: LogEntry, asked: Mapping[str, str]) -> LogEntry:
+    """Give an answer to the question that is asked now in place of the recorded one."""
+    question = entry.given.get("question_id")
+    if entry.operation != "answer" or not isinstance(question, str):
+        return entry
+    given = {**entry.given, "question_id": asked.get(question, question), "action_digest": None}
+    return replace(entry, given=given)
+
+
+def _came_to(verdict: str | None, events: tuple[Event, ...]) -> str:
+    """Name what an operation came to: the verdict, or the code of the first thing that happened."""
+    return verdict or (events[0].code if events else "nothing")
+
+
+def _difference(entry: LogEntry, was: str, now: str, events: tuple[Event, ...]) -> Difference:
+    what = entry.given.get("tool") or entry.given.get("to") or ""
+    return Difference(
+        seq=entry.seq,
+        operation=entry.operation,
+        what=str(what),
+        was=was,
+        now=now,
+        message=events[0].message if events else "",
+    )

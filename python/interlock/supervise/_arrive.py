@@ -28,14 +28,14 @@ def deviate(
 ) -> None:
     """Note what was refused, and record it as a departure from the procedure."""
     draft.event("blocked", code, message)
-    draft.take(deviation.record_deviation(draft.state, DeviationInput(name, None, capability)))
+    draft.take(deviation.record_deviation(draft.frozen(), DeviationInput(name, None, capability)))
 
 
 def exhausted(draft: Draft, code: str, what: str) -> None:
     """End the run because a budget is spent."""
     said = f"{what}; this is the end of a budget, no verdict of the step and no failure of it"
     draft.end("budget-exhausted", code, said)
-    draft.take(deviation.record_deviation(draft.state, DeviationInput("budget-exhausted")))
+    draft.take(deviation.record_deviation(draft.frozen(), DeviationInput("budget-exhausted")))
 
 
 def take_edge(draft: Draft, target: str, code: str, message: str = "") -> None:

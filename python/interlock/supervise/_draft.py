@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from interlock import _core
+from interlock._wire import draft_of
 from interlock.errors import ConfigError, PolicyMismatch, Problem
 from interlock.supervise.state import Event, RunState
 
@@ -85,7 +87,7 @@ def policy_in_force(policy: Policy, state: RunState) -> Policy:
 class Draft:
     """An operation in progress: changes are gathered, and made at once."""
 
-    __slots__ = ("_before", "_changes", "_state", "events", "here", "now", "policy", "seq")
+    __slots__ = ("events", "here", "now", "policy", "seq", "state")
 
     def __init__(self, policy: Policy, state: RunState, now: Instant = None) -> None:
         """Begin with a state, at an instant.
@@ -96,8 +98,7 @@ class Draft:
         """
         self.policy = policy
         self.here = policy_in_force(policy, state)
-        self._state = state
-        self._changes: dict[str, Any] = {}
+        self.state = _thawed(state)
         self.events: list[Event] = []
         self.seq = state.seq + 1
         given = read_now(now)
@@ -107,19 +108,10 @@ class Draft:
             if self.now != given:
                 said = f"the clock stepped back from {last:g} to {given:g}; {last:g} holds"
                 self.event("observed", "clock/stepped-back", said)
-            if self.now != last:
-                self._changes["last_now"] = self.now
+            self.change(last_now=self.now)
             if state.started_at is None:
                 # A run that was started without a clock has its time from the first instant on.
-                self._changes |= {"started_at": self.now, "entered_at": self.now}
-
-    @property
-    def state(self) -> RunState:
-        """The state as it is by now."""
-        if self._changes:
-            self._state = replace(self._state, **self._changes)
-            self._changes = {}
-        return self._state
+                self.change(started_at=self.now, entered_at=self.now)
 
     @property
     def step(self) -> PolicyStep:
@@ -128,16 +120,17 @@ class Draft:
 
     def change(self, **changes: object) -> None:
         """Change fields of the state."""
-        self._changes |= changes
+        for name, value in changes.items():
+            setattr(self.state, name, value)
 
     def event(self, kind: EventKind, code: str, message: str, at: str | None = None) -> None:
         """Note what happened."""
-        step = self._state.current if at is None else at
+        step = self.state.current if at is None else at
         self.events.append(Event(self.seq, kind, code, message, step, self.now))
 
     def take(self, other: Transition) -> None:
         """Take over what another operation made of the state, as part of this one."""
-        self._state, self._changes = replace(other.state, seq=self.seq - 1), {}
+        self.state = _thawed(other.state)
         self.events += [replace(event, seq=self.seq, now=self.now) for event in other.events]
 
     def end(self, outcome: str, code: str, message: str) -> None:
@@ -147,7 +140,7 @@ class Draft:
 
     def out_of_time(self) -> bool:
         """End the run where its time is over, and say whether it is."""
-        state = self._state
+        state = self.state
         limit, started = state.wall_clock_seconds, state.started_at
         if limit is None or started is None or self.now is None or self.now - started <= limit:
             return False
@@ -156,9 +149,28 @@ class Draft:
         return True
 
     def done(self, question: Question | None = None) -> Transition:
-        """Give what came of it."""
+        """Give what came of it; nothing is changed afterwards."""
         self.change(seq=self.seq)
-        return Transition(self.state, tuple(self.events), question)
+        return Transition(self.frozen(), tuple(self.events), question)
+
+    def frozen(self) -> RunState:
+        """Give the state as it is by now; it cannot be changed any more."""
+        object.__setattr__(self.state, "__class__", RunState)
+        return self.state
+
+
+_Thawed = draft_of(RunState)
+_NAMES = tuple(field.name for field in fields(RunState))
+_VALUES = attrgetter(*_NAMES)
+
+
+def _thawed(state: RunState) -> RunState:
+    """Copy a state into one that can be changed until the operation is done."""
+    # PERF: `dataclasses.replace` takes six times as long, and an operation changes many fields.
+    copy: RunState = _Thawed()
+    for name, value in zip(_NAMES, _VALUES(state), strict=True):
+        object.__setattr__(copy, name, value)
+    return copy
 
 
 def over(state: RunState, now: Instant = None) -> Transition:

@@ -15,7 +15,7 @@ from interlock.supervise.risk import RISKS, effect_risk
 from interlock.supervise.state import Event, OpenCall, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from interlock.supervise.asked import Question
     from interlock.supervise.parts import PolicyTool
@@ -116,22 +116,22 @@ def _decision(
 class _Proposal:
     """A call in the course of being decided."""
 
-    __slots__ = ("args", "call", "call_id", "declared", "draft", "effect", "step", "tool")
+    __slots__ = ("args", "call", "call_id", "counts", "declared", "draft", "effect", "step", "tool")
 
     def __init__(self, draft: Draft, call: ProposedCall) -> None:
         self.draft, self.call = draft, call
         self.step: PolicyStep = draft.step
         self.tool = call.tool
-        attempted = draft.state.calls.get("attempted", 0)
-        self.call_id = call.call_id or f"call-{attempted + 1}"
+        self.counts = dict(draft.state.calls)
+        draft.change(calls=self.counts)
+        self._count("attempted")
+        self.call_id = call.call_id or f"call-{self.counts['attempted']}"
         self.declared: PolicyTool | None = draft.here.tool_of(call.tool)
         self.effect: str | None = None
         self.args: Any = None
-        self._count("attempted")
 
     def _count(self, what: str) -> None:
-        calls = self.draft.state.calls
-        self.draft.change(calls={**calls, what: calls.get(what, 0) + 1})
+        self.counts[what] = self.counts.get(what, 0) + 1
 
     def decide(self) -> Decision:
         """Go through everything that stands against it, in order."""
@@ -232,6 +232,8 @@ class _Proposal:
         return None
 
     def _rules(self) -> list[tuple[str, Any]]:
+        if not self.draft.here.never:
+            return []
         prefix = self.draft.state.place("")
         return [(f"{prefix}{at}", rule) for at, rule in enumerate(self.draft.here.never)]
 
@@ -244,7 +246,7 @@ class _Proposal:
     def _spent(self) -> bool:
         """End the run where a budget of calls or tokens is spent."""
         for name, limit, spent in _budgets(self.draft, self.step, self.tool):
-            if limit is not None and spent >= limit:
+            if spent >= limit:
                 exhausted(
                     self.draft, "run/budget-exhausted", f"{name}: {spent} of {limit} were spent"
                 )
@@ -337,29 +339,37 @@ class _Proposal:
         return _decision("block", code, message, self.draft.done(), self.call, self.call_id)
 
 
-def _budgets(draft: Draft, step: PolicyStep, tool: str) -> list[tuple[str, int | None, int]]:
-    """List the budgets that a call counts against: its runbook's, and those of all around it."""
+def _budgets(draft: Draft, step: PolicyStep, tool: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the budgets that a call counts against: its runbook's, and those of all around it."""
     state, policy = draft.state, draft.policy
-    allowed, found = state.calls.get("allowed", 0), list[tuple[str, int | None, int]]()
-    before = (0, 0, cast("Mapping[str, int]", {}))
-    levels = [before, *((one.calls, one.tokens, one.calls_by_tool) for one in state.stack)]
+    levels = (
+        (0, 0, _NO_CALLS),
+        *((one.calls, one.tokens, one.calls_by_tool) for one in state.stack),
+    )
     for depth, (calls, tokens, by_tool) in enumerate(levels):
         ceilings = policy.ceilings
-        found.append((f"calls of {policy.id}", ceilings.calls, allowed - calls))
-        found.append((f"tokens of {policy.id}", ceilings.tokens, state.tokens - tokens))
+        if ceilings.calls is not None:
+            yield f"calls of {policy.id}", ceilings.calls, state.calls.get("allowed", 0) - calls
+        if ceilings.tokens is not None:
+            yield f"tokens of {policy.id}", ceilings.tokens, state.tokens - tokens
         for pattern, limit in ceilings.calls_by_tool.items():
             if matches(pattern, tool):
-                spent = sum(
-                    count - by_tool.get(name, 0)
-                    for name, count in state.calls_by_tool.items()
-                    if meets(pattern, name)
-                )
-                found.append((f"calls of {pattern}", limit, spent))
+                yield f"calls of {pattern}", limit, _calls_of(pattern, state, by_tool)
         if depth < len(state.stack):
             inner = policy.steps[state.stack[depth].step].calls
             policy = cast("Policy", inner and inner.policy)
-    here = draft.here.ceilings.calls_by_step.get(step.id)
-    found.append(
-        (f"calls in step {step.id}", here, state.calls_by_step.get(state.place(step.id), 0))
+    limit = policy.ceilings.calls_by_step.get(step.id)
+    if limit is not None:
+        place = state.place(step.id)
+        yield f"calls in step {step.id}", limit, state.calls_by_step.get(place, 0)
+
+
+_NO_CALLS: Mapping[str, int] = {}
+
+
+def _calls_of(pattern: str, state: RunState, before: Mapping[str, int]) -> int:
+    return sum(
+        count - before.get(name, 0)
+        for name, count in state.calls_by_tool.items()
+        if meets(pattern, name)
     )
-    return found

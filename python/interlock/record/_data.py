@@ -41,11 +41,11 @@ class Record(WireForm):
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         wire: dict[str, Any] = {}
-        for name, is_optional in _written(type(self)):
+        for name, written, is_optional in _written(type(self)):
             value: object = getattr(self, name)
             if is_optional and (value is None or value in ((), {}, "")):
                 continue
-            wire[name] = encoded(value)
+            wire[written] = encoded(value)
         return wire
 
     @classmethod
@@ -93,10 +93,10 @@ def _items(value: object) -> list[tuple[str, object]] | None:
 
 
 @lru_cache(maxsize=128)
-def _written(cls: type[Record]) -> tuple[tuple[str, bool], ...]:
-    """Give the fields that are data, and whether each may be left out."""
+def _written(cls: type[Record]) -> tuple[tuple[str, str, bool], ...]:
+    """Give the fields that are data, the name of each as data, and whether it may be left out."""
     return tuple(
-        (field.name, _optional(field))
+        (field.name, field.metadata.get("name", field.name), _optional(field))
         for field in fields(cast("Any", cls))
         if field.metadata.get("data", True)
     )
@@ -108,13 +108,14 @@ def _optional(field: Field[Any]) -> bool:
 
 
 @lru_cache(maxsize=128)
-def _readers(cls: type[Record]) -> dict[str, tuple[_Read, bool]]:
-    """Give for each field how it is read, and whether it must be there."""
+def _readers(cls: type[Record]) -> dict[str, tuple[str, _Read, bool]]:
+    """Give by its name as data for each field its own, how it is read, whether it must be there."""
     names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **_KNOWN}
     hints = get_type_hints(cls, localns=names)
-    written = {name for name, _ in _written(cls)}
+    written = {name: as_data for name, as_data, _ in _written(cls)}
     return {
-        field.name: (
+        written[field.name]: (
+            field.name,
             _reader(hints[field.name]),
             field.default is MISSING and field.default_factory is MISSING,
         )
@@ -132,9 +133,9 @@ def _read_record(cls: type[Record], data: object, place: str, problems: list[Pro
     prefix = f"{place}." if place else ""
     problems += unknown_fields(given, tuple(readers), prefix)
     read: dict[str, object] = {}
-    for name, (reader, required) in readers.items():
+    for name, (own, reader, required) in readers.items():
         if name in given:
-            read[name] = reader(given[name], prefix + name, problems)
+            read[own] = reader(given[name], prefix + name, problems)
         elif required:
             problems.append(Problem("spec/missing-field", prefix + name, None, "is required"))
     if len(problems) > before:

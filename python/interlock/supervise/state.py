@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias
 
 from interlock import _core
 from interlock.errors import Problem, SpecInvalid, StateVersion
@@ -50,7 +50,7 @@ class DeviationRecord(Record):
         sequence: Its place among the deviations of the run, from 0.
     """
 
-    deviation_class: str
+    deviation_class: str = field(metadata={"name": "class"})
     step: str | None = None
     capability_class: str | None = None
     sequence: int = 0
@@ -61,27 +61,6 @@ class DeviationRecord(Record):
             shown = _core.preview(self.deviation_class)
             message = f"must be one of {', '.join(DEVIATION_CLASSES)}"
             raise SpecInvalid((Problem("spec/unknown-choice", "class", shown, message),))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain data."""
-        return {
-            "class": self.deviation_class,
-            "step": self.step,
-            "capability_class": self.capability_class,
-            "sequence": self.sequence,
-        }
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        """Read a record from plain data.
-
-        Raises:
-            SpecInvalid: With every fault found.
-        """
-        if isinstance(data, Mapping) and "class" in data:
-            given = dict(cast("Mapping[str, object]", data))
-            data = {"deviation_class": given.pop("class"), **given}
-        return super().from_dict(data)
 
 
 @dataclass(frozen=True, slots=True)

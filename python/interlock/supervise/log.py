@@ -10,13 +10,17 @@ from interlock.errors import UsageError
 from interlock.record._data import Record
 from interlock.supervise import calls, moves, observed, questions, shown, start
 from interlock.supervise._draft import Transition
+from interlock.supervise._frozen import FrozenMap
 from interlock.supervise.calls import Decision, ProposedCall
+from interlock.supervise.contract import Deployment
+from interlock.supervise.parts import Escalation
 from interlock.supervise.questions import Answer
-from interlock.supervise.state import Event, RunState
+from interlock.supervise.state import EscalationRules, Event, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from interlock.supervise.parts import Response
     from interlock.supervise.policy import Policy
 
 __all__ = ["LogEntry", "RunCheck", "apply", "recompute", "verify_run"]
@@ -128,9 +132,21 @@ def _next(policy: Policy, state: RunState | None, entry: LogEntry) -> Moved:
         return apply(policy, state, entry)
     if entry.operation != "start_run":
         raise UsageError(f"the log begins with {entry.operation}: it begins with start_run")
-    given = cast("dict[str, Any]", dict(entry.given))
-    began = start.start_run(policy, **given)
+    began = start.start_run(policy, **start_given(entry))
     return Transition(began.unwrap(), began.events)
+
+
+def start_given(entry: LogEntry) -> dict[str, Any]:
+    """Read what a run was started with."""
+    given = cast("dict[str, Any]", dict(entry.given))
+    rules, deployment = given.get("escalation"), given.get("deployment")
+    if isinstance(rules, Mapping):
+        read = EscalationRules.from_dict(rules)
+        responses = FrozenMap(cast("Mapping[str, Response]", read.responses))
+        given["escalation"] = Escalation(responses=responses, max_total=read.max_total)
+    if isinstance(deployment, Mapping):
+        given["deployment"] = Deployment.from_dict(deployment)
+    return given
 
 
 def _propose(policy: Policy, state: RunState, given: dict[str, Any]) -> Decision:

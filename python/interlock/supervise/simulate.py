@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from interlock.errors import UsageError
 from interlock.record._data import Record
@@ -75,8 +75,7 @@ def simulate(policy: Policy, log: Iterable[LogEntry]) -> Simulation:
     entries = tuple(log)
     if not entries or entries[0].operation != "start_run":
         raise UsageError("a log begins with start_run")
-    given = cast("dict[str, Any]", dict(entries[0].given))
-    began = start_run(policy, **{**given, "escalation": None})
+    began = start_run(policy, **{**logs.start_given(entries[0]), "escalation": None})
     if began.state is None:
         return Simulation(refusals=tuple(f"{one.code}: {one.message}" for one in began.refusals))
     state, found = began.state, list[Difference]()

@@ -40,14 +40,20 @@ if TYPE_CHECKING:
         Undetermined,
         UsageError,
     )
+    from interlock.harness._compact import Compact
     from interlock.harness.cascade import Cascade, CascadeResult, cascade
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.hooks import Block, Hooks
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
+    from interlock.harness.loop import Loop, LoopResult, loop
+    from interlock.harness.mcp_tools import mcp_tools
     from interlock.harness.retry import Retry
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
+    from interlock.harness.tool import Tool, tool
+    from interlock.harness.toolbus import ToolBus, finish, toolbus
     from interlock.record.reply import as_reply
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
@@ -104,14 +110,20 @@ _HOMES = {
         "Undetermined",
         "UsageError",
     ),
+    "harness._compact": ("Compact",),
     "harness.cascade": ("Cascade", "CascadeResult", "cascade"),
     "harness.chain": ("Chain", "ChainResult", "Stage", "chain"),
+    "harness.hooks": ("Block", "Hooks"),
     "harness.judge": ("Gate",),
     "harness.limits": ("Limits",),
+    "harness.loop": ("Loop", "LoopResult", "loop"),
+    "harness.mcp_tools": ("mcp_tools",),
     "harness.retry": ("Retry",),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
+    "harness.tool": ("Tool", "tool"),
+    "harness.toolbus": ("ToolBus", "finish", "toolbus"),
     "record.reply": ("as_reply",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
@@ -137,6 +149,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Block",
     "Branch",
     "BranchResult",
     "Cascade",
@@ -146,6 +159,7 @@ __all__ = [
     "CheckReport",
     "CheckResult",
     "Checks",
+    "Compact",
     "ConfigError",
     "DeadlineResult",
     "DecisionTable",
@@ -156,12 +170,15 @@ __all__ = [
     "FormatResult",
     "Gate",
     "HeldStep",
+    "Hooks",
     "InputInvalid",
     "InterlockError",
     "Json",
     "LeadAssign",
     "LeadResult",
     "Limits",
+    "Loop",
+    "LoopResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -194,6 +211,8 @@ __all__ = [
     "Step",
     "TableResult",
     "Tier",
+    "Tool",
+    "ToolBus",
     "ToolCall",
     "ToolResult",
     "Undetermined",
@@ -214,13 +233,18 @@ __all__ = [
     "decision_table",
     "digest",
     "error_classify",
+    "finish",
     "lead_assign",
+    "loop",
+    "mcp_tools",
     "parse_retry_after",
     "resolve",
     "rule_score",
     "sequence_run",
     "stall_detect",
     "tier_report",
+    "tool",
+    "toolbus",
 ]
 
 

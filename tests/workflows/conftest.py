@@ -10,6 +10,8 @@ import pytest
 
 from interlock.testing import ManualClock, run_checked
 
+from .loops import Desk
+
 
 class Go(Protocol):
     """Runs an async function on a backend."""
@@ -35,3 +37,8 @@ def go(backend: str) -> Go:
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()

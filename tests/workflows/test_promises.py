@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-PROMISES = {"C": range(1, 29), "H": range(1, 21)}
+PROMISES = {"C": range(1, 29), "H": range(1, 21), "L": range(1, 49)}
 """The promises of each workflow, by the letter of their ids."""
 
 TESTED = {

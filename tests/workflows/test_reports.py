@@ -13,7 +13,29 @@ from typing import Any
 import pytest
 from reports.differences import differences
 
-from interlock import Checks, Reply, Retry, Run, Stage, UsageError, Verdict, cascade, chain
+from interlock import (
+    Block,
+    Checks,
+    ErrorInfo,
+    Hooks,
+    Limits,
+    Reply,
+    Retry,
+    Run,
+    Stage,
+    ToolBus,
+    ToolCall,
+    UsageError,
+    Verdict,
+    cascade,
+    chain,
+    error_classify,
+    finish,
+    loop,
+    tool,
+    toolbus,
+)
+from interlock.harness import StallDetect
 from interlock.testing import ManualClock, Script, scripted
 
 from .conftest import Go
@@ -155,6 +177,125 @@ def test_a_verdict_is_read_before_anything_else_can_fail(go: Go, case: int) -> N
 
     assert result.stopped_by == expected["stopped_by"]
     assert (status in allowed) is ((report["id"], case) not in DIFFER)
+
+
+def asked(text: str) -> ToolCall:
+    """Read a call as a script writes it: `finish({"x": 1})`, or a bare name."""
+    name, _, args = text.partition("(")
+    return ToolCall(text, name, json.loads(args.removesuffix(")")) if args else {})
+
+
+def replied(said: Wire) -> Reply:
+    error = said.get("error")
+    verdict = error_classify(**error) if error else None
+    return Reply(
+        said.get("output", ""),
+        calls=tuple(map(asked, said.get("calls", ()))),
+        status=said.get("status", "completed"),
+        stop=said.get("stop"),
+        error=ErrorInfo.judged("ProviderError", "", verdict) if verdict else None,
+    )
+
+
+def counted(*names: str) -> tuple[ToolBus, list[str]]:
+    """Make tools of these names that do nothing, and count."""
+    ran: list[str] = []
+
+    def made(name: str) -> Any:
+        return tool(lambda: ran.append(name), name=name, effect="readonly")
+
+    return toolbus([*map(made, names), finish()]), ran
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_how_a_turn_ended_is_part_of_how_the_loop_did(go: Go, case: int) -> None:
+    report = REPORTS["rep-O-01"]
+    bus, _ = counted()
+    result = go(loop, "?", turn=scripted(replied(report["input"]["cases"][case])), tools=bus)
+    found = {
+        "status not completed": result.status != "completed",
+        f"status {result.status}": True,
+        f"stopped_by {result.stopped_by}": True,
+    }
+
+    assert found[report["expected"][case]]
+
+
+def test_the_last_turn_decides(go: Go) -> None:
+    report = REPORTS["rep-O-02"]
+    bus, _ = counted("t1")
+    turn = scripted(*map(replied, report["input"]["turns"]))
+    result = go(loop, "?", turn=turn, tools=bus)
+    found = {
+        "stopped_by": result.stopped_by,
+        "status": result.status,
+        "error.cls": result.error.cls,
+    }
+
+    assert found == report["expected"]
+    assert result.output == ""
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_n_turns_are_n(go: Go, case: int) -> None:
+    report = REPORTS["rep-O-04"]
+    bus, _ = counted("t")
+    said = {"call": Reply(calls=(ToolCall("1", "t"),)), "text": Reply("text")}
+    turn = scripted(*(said[one] for one in report["input"]["cases"][case]))
+    result = go(loop, "?", turn=turn, tools=bus, max_turns=report["input"]["max_turns"])
+
+    for name, wanted in report["expected"][case].items():
+        assert getattr(result, name) == wanted
+
+
+def test_a_ceiling_is_tested_before_each_call(go: Go) -> None:
+    report = REPORTS["rep-O-06"]
+    expected = report["expected"]
+    turns = report["input"]["turns"]
+    bus, ran = counted(*turns[0]["calls"])
+    run = Run(limits=Limits(**report["input"]["limits"]))
+    result = go(loop, "?", turn=scripted(*map(replied, turns)), tools=bus, run=run)
+
+    assert (result.stopped_by, len(ran)) == (expected["stopped_by"], expected["tools run"])
+    skipped = result.rollout.find(status=expected["the other three"])
+    assert [step.name for step in skipped] == turns[0]["calls"][-3:]
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_a_hook_that_always_objects_ends_somewhere(go: Go, case: int) -> None:
+    report = REPORTS["rep-O-10"]
+    given, expected = report["input"]["cases"][case], report["expected"][case]
+    bus, ran = counted("rm")
+
+    def objects(_call: ToolCall, _effect: object) -> Block:
+        if given.get("hook") == "always raises":
+            raise RuntimeError("hook")
+        return Block("no")
+
+    result = go(
+        loop,
+        "?",
+        turn=scripted(Reply(calls=(ToolCall("1", "rm", {}),)), repeat=True),
+        tools=bus,
+        max_turns=given["max_turns"],
+        hooks=[Hooks(before_tool=objects, on_error=given.get("on_error", "allow"))],
+        stop=[StallDetect(window=3)] if "stop" in given else [],
+    )
+    found = {
+        "stopped_by": result.stopped_by,
+        "turns": result.turns,
+        "blocked": len(result.rollout.blocked()),
+        "hook_errors": result.hook_errors,
+        "tools run": len(ran),
+    }
+
+    for name, wanted in expected.items():
+        if name.endswith(" in"):
+            assert found[name.removesuffix(" in")] in wanted
+        elif name.endswith(" at least"):
+            assert found[name.removesuffix(" at least")] >= wanted
+        else:
+            assert found[name] == wanted
 
 
 def test_every_report_has_a_test() -> None:

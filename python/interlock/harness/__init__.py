@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from interlock.harness._callables import inline_sync
 from interlock.harness._clock import Clock, SystemClock
+from interlock.harness._compact import Compact, Compactions
+from interlock.harness._declare import ToolChange
+from interlock.harness._stops import DeadlineCheck, Stall, StallDetect
 from interlock.harness.cascade import Cascade, CascadeResult, TierRecord, cascade
 from interlock.harness.chain import Chain, ChainResult, Stage, chain
 from interlock.harness.ctx import Ctx
 from interlock.harness.flow import Flow, Node
+from interlock.harness.hooks import Ask, Block, Hooks
 from interlock.harness.judge import Gate
 from interlock.harness.limits import Limits, Remaining
+from interlock.harness.loop import Loop, LoopResult, loop
+from interlock.harness.loop_state import Exchange, LoopState
+from interlock.harness.mcp_tools import mcp_tools
+from interlock.harness.messages import anthropic_messages, openai_messages, responses_items
 from interlock.harness.retry import Retry
 from interlock.harness.run import Run
 from interlock.harness.tier import Tier
 from interlock.harness.tier_report import TierReport, TierShare, tier_report
+from interlock.harness.tool import Tool, tool
+from interlock.harness.toolbus import ToolBus, finish, toolbus
 from interlock.record import (
     ErrorInfo,
     Event,
@@ -29,17 +39,27 @@ from interlock.record import (
 )
 
 __all__ = [
+    "Ask",
+    "Block",
     "Cascade",
     "CascadeResult",
     "Chain",
     "ChainResult",
     "Clock",
+    "Compact",
+    "Compactions",
     "Ctx",
+    "DeadlineCheck",
     "ErrorInfo",
     "Event",
+    "Exchange",
     "Flow",
     "Gate",
+    "Hooks",
     "Limits",
+    "Loop",
+    "LoopResult",
+    "LoopState",
     "Node",
     "Remaining",
     "Reply",
@@ -48,19 +68,32 @@ __all__ = [
     "Rollout",
     "Run",
     "Stage",
+    "Stall",
+    "StallDetect",
     "Step",
     "SystemClock",
     "Tier",
     "TierRecord",
     "TierReport",
     "TierShare",
+    "Tool",
+    "ToolBus",
     "ToolCall",
+    "ToolChange",
     "ToolResult",
     "Usage",
     "Verdict",
+    "anthropic_messages",
     "as_reply",
     "cascade",
     "chain",
+    "finish",
     "inline_sync",
+    "loop",
+    "mcp_tools",
+    "openai_messages",
+    "responses_items",
     "tier_report",
+    "tool",
+    "toolbus",
 ]

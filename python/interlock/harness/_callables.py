@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from interlock.errors import Problem
     from interlock.harness.run import Run
 
-__all__ = ["Call", "call_of", "inline_sync", "is_async_callable", "label_of"]
+__all__ = ["Call", "call_of", "inline_sync", "is_async_callable", "label_of", "takes_ctx"]
 
 _inline: ContextVar[bool] = ContextVar("interlock_inline_sync", default=False)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -30,7 +30,7 @@ class Call(NamedTuple):
     takes_ctx: bool
     is_async: bool
 
-    async def work(self, value: object, ctx: object, run: Run) -> object:
+    async def work(self, value: object, ctx: object, run: Run | None) -> object:
         """Call for work: a sync function in a worker thread, unless `inline_sync` is in force."""
         function = self.function
         if self.is_async:
@@ -39,8 +39,9 @@ class Call(NamedTuple):
             return await self.judge(value, ctx)
         args = (value, ctx) if self.takes_ctx else (value,)
         # A thread cannot be stopped: when the step is cancelled it is left to end by itself.
+        limiter = None if run is None else run.threads()
         (answer,) = await to_thread.run_sync(
-            _boxed, function, args, abandon_on_cancel=True, limiter=run.threads()
+            _boxed, function, args, abandon_on_cancel=True, limiter=limiter
         )
         return await _awaited(answer)
 
@@ -78,16 +79,11 @@ def call_of(function: object, field: str, problems: list[Problem]) -> Call:
         problems.append(wrong(function, field, "must be a callable of `(x)` or `(x, ctx)`"))
         return Call(_nothing, takes_ctx=False, is_async=False)
     is_async = is_async_callable(function)
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        # A builtin without a signature, such as `str`.
-        return Call(function, takes_ctx=False, is_async=is_async)
-    takes_ctx = _takes_ctx(list(signature.parameters.values()))
-    if takes_ctx is None:
-        message = f"must take `(x)` or `(x, ctx)`; it takes {signature}"
+    has_ctx = takes_ctx(function, 1)
+    if has_ctx is None:
+        message = f"must take `(x)` or `(x, ctx)`; it takes {inspect.signature(function)}"
         problems.append(wrong(function, field, message))
-    return Call(function, takes_ctx=bool(takes_ctx), is_async=is_async)
+    return Call(function, takes_ctx=bool(has_ctx), is_async=is_async)
 
 
 def is_async_callable(function: object) -> bool:
@@ -96,16 +92,22 @@ def is_async_callable(function: object) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method)
 
 
-def _takes_ctx(parameters: list[inspect.Parameter]) -> bool | None:
-    """Say whether a context is passed; None when neither form fits."""
+def takes_ctx(function: Callable[..., Any], given: int) -> bool | None:
+    """Say whether a callable of so many arguments takes a context too; None when neither fits."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        # A builtin without a signature, such as `str`.
+        return False
+    parameters = list(signature.parameters.values())
     positional = [one for one in parameters if one.kind in _POSITIONAL]
     required = sum(one.default is one.empty for one in positional)
     is_open = any(one.kind is one.VAR_POSITIONAL for one in parameters)
     keyword = any(one.kind is one.KEYWORD_ONLY and one.default is one.empty for one in parameters)
-    if keyword or required > 2 or (not positional and not is_open):  # noqa: PLR2004 (x and ctx)
+    if keyword or required > given + 1 or (len(positional) < given and not is_open):
         return None
-    second = positional[1] if len(positional) > 1 else None
-    return second is not None and (second.default is second.empty or second.name == "ctx")
+    last = positional[given] if len(positional) > given else None
+    return last is not None and (last.default is last.empty or last.name == "ctx")
 
 
 def _nothing(_value: object) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from interlock.harness.retry import Retry
     from interlock.record.rollout import StepStatus
     from interlock.record.usage import Usage
+    from interlock.record.values import ToolResult
 
 __all__ = ["Ending"]
 
@@ -45,6 +46,11 @@ class Ending:
     exception: Exception | None = None
     status: StepStatus | None = None
     foreign: Rollout | None = None
+    result: ToolResult | None = None
+
+    def __post_init__(self) -> None:
+        """Begin with what was decided before the call."""
+        self.decision = self.frame.plan.decision
 
     def read(self) -> None:
         """Read what was returned.
@@ -55,7 +61,9 @@ class Ending:
         plan, frame = self.frame.plan, self.frame
         found = plan.read(self.value, step=f"{plan.kind} `{plan.path}`")
         if isinstance(found, Reading):
-            self.decision, self.verdict = found.decision, found.verdict
+            if found.decision is not None:
+                self.decision = found.decision
+            self.verdict, self.result = found.verdict, found.result
             found = found.reply
         self.reply = found
         if isinstance(self.value, Result):
@@ -138,11 +146,13 @@ class Ending:
             said = f"raised {step.error.type}: {step.error.message}" if step.error else "no verdict"
             verdict = Verdict(ok=False, reason=f"could not be judged: {said}", undetermined=True)
         usage = self.usage + self.frame.inside
-        return Outcome(step, self.reply, self.value, usage, verdict, self.exception)
+        return Outcome(step, self.reply, self.value, usage, verdict, self.exception, self.result)
 
     def _judged(self) -> None:
-        """Give the step the status that its verdict or reply says."""
+        """Give the step the status that its verdict, result or reply says."""
         verdict = self.verdict
+        if self.result is not None and self.status is None:
+            self.status, self.error = self.result.status, self.result.error
         if verdict is not None and not verdict.ok:
             self.status = "undetermined" if verdict.undetermined else "failed"
             kind = "undetermined" if verdict.undetermined else "refused"
@@ -155,13 +165,16 @@ class Ending:
     def _output(self) -> object:
         if self.reply is None or self.verdict is not None:
             return None
+        told = self.reply.output if self.result is None else self.result.output
         if self.frame.walk.run.content == "digest":
-            return {"digest": input_digest([self.reply.output, self.reply.data])}
-        return self.reply.output
+            return {"digest": input_digest([told, self.reply.data])}
+        return told
 
     def _meta(self) -> dict[str, object]:
-        meta: dict[str, object] = {"now": self.frame.readings} if self.frame.readings else {}
-        if self.reply is None or self.verdict is not None:
+        meta = dict(self.frame.plan.meta)
+        if self.frame.readings:
+            meta["now"] = self.frame.readings
+        if self.reply is None or self.verdict is not None or self.result is not None:
             return meta
         if self.reply.meta.get("usage_missing"):
             meta["usage_missing"] = True

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from interlock import _core
 from interlock.errors import ConfigError
-from interlock.record.reply import plain_data
+from interlock.record.reply import as_reply, plain_data
 from interlock.record.usage import NOTHING, Usage
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from interlock.harness._walk import Walk
     from interlock.harness.limits import Account
     from interlock.record.rollout import Kind, Step
-    from interlock.record.values import Effect, Reply, Verdict
+    from interlock.record.values import Effect, Reply, ToolResult, Verdict
 
 __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Frame",
@@ -48,11 +48,13 @@ class Reading:
         reply: As a reply; its usage counts.
         decision: The full answer of what decided, as data.
         verdict: What a judge said.
+        result: What a tool answered; its status, output and error are those of the step.
     """
 
     reply: Reply
     decision: object = None
     verdict: Verdict | None = None
+    result: ToolResult | None = None
 
 
 class Reader(Protocol):
@@ -73,16 +75,19 @@ class Plan:
     value: object
     path: str
     digest: str | None
-    is_judgement: bool
-    reserve: int
-    timeout: float | None
-    cost_ms: int | None
-    effect: Effect | None
-    may_repeat: bool
-    call_id: str | None
-    read: Reader
     outer: Frame | None
+    _: KW_ONLY
+    is_judgement: bool = False
+    reserve: int = 0
+    timeout: float | None = None
+    cost_ms: int | None = None
+    effect: Effect | None = None
+    may_repeat: bool = True
+    call_id: str | None = None
+    read: Reader = as_reply
     holds: frozenset[str] = frozenset()
+    decision: object = None
+    meta: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 @dataclass(slots=True)
@@ -126,6 +131,7 @@ class Outcome:
         usage: What it used with everything in it, over all attempts.
         verdict: What a judge said; undetermined when it raised.
         exception: What was raised.
+        result: What a tool answered; None when it raised.
     """
 
     step: Step
@@ -134,6 +140,7 @@ class Outcome:
     usage: Usage
     verdict: Verdict | None = None
     exception: Exception | None = None
+    result: ToolResult | None = None
 
     @property
     def ok(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from interlock import _core
@@ -12,8 +13,9 @@ from interlock.record.rollout import Rollout, Step
 from interlock.record.usage import total_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from interlock.harness.hooks import Hooks
     from interlock.harness.run import Run
     from interlock.record.event import EventName
 
@@ -39,7 +41,10 @@ class Recorder:
         runs = outer.walk.runs if outer is not None else ()
         self.is_root = run not in runs
         self.runs: tuple[Run, ...] = (*runs, run) if self.is_root else runs
-        self.hooks = tuple(hook for one in self.runs for hook in one.hooks)
+        # Those of the runs and loops around it come first.
+        self.hooks: tuple[Hooks, ...] = outer.walk.hooks if outer is not None else ()
+        if self.is_root:
+            self.add_hooks(run.hooks)
         self.accounts = self._accounts(max_tokens)
         self.step_timeout = min(run.limits.step_timeout or math.inf for run in self.runs)
         self.is_timed = any(one.limits.timeout is not None for one in self.accounts)
@@ -133,7 +138,14 @@ class Recorder:
             return unique(under.names, f"{under.plan.path}/{name}")
         return unique(self.names, f"{under}/{name}" if under else f"{self.prefix}{name}")
 
+    def add_hooks(self, hooks: Iterable[Hooks]) -> None:
+        """Have hooks asked from now on, here and in every workflow inside; each of them once."""
+        self.hooks += tuple(one for one in hooks if all(one is not known for known in self.hooks))
+
     async def note(self, step: Step) -> None:
         """Record a step that is not run, such as one that is blocked or skipped."""
+        if not step.started_at:
+            now = _core.format_instant(self.run.clock.now())
+            step = replace(step, started_at=now, ended_at=now)
         self.steps.append(step)
         await self.tell("step_ended", step.path, step=step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -22,20 +23,20 @@ from interlock.harness._frame import (
 )
 from interlock.harness._recorder import Recorder
 from interlock.harness.ctx import Ctx
-from interlock.harness.limits import RunRefused, Stopped, admit, settle
+from interlock.harness.limits import PASSING, RunRefused, Stopped, admit, settle
 from interlock.record.reply import as_reply
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from interlock.harness._callables import Call
     from interlock.harness.retry import Retry
     from interlock.record.rollout import Kind
     from interlock.record.values import Effect
 
-__all__ = ["Walk"]
+__all__ = ["SHIELD_SECONDS", "Walk"]
 
-_SHIELD_SECONDS = 2.0
-_PASSING = (Stopped, UsageError, RunRefused)
-"""What a callable's failure is not: it ends the workflow, not the step alone."""
+SHIELD_SECONDS = 2.0
 
 
 class Walk(Recorder):
@@ -49,6 +50,7 @@ class Walk(Recorder):
         value: object,
         *,
         under: Frame | str | None = None,
+        path: str | None = None,
         digest: str | None = None,
         is_judgement: bool = False,
         reserve: Reserve = None,
@@ -60,6 +62,8 @@ class Walk(Recorder):
         idempotent: bool | None = None,
         call_id: str | None = None,
         read: Reader = as_reply,
+        decision: object = None,
+        meta: Mapping[str, object] | None = None,
     ) -> Outcome:
         """Take a step: call, and record what comes of it.
 
@@ -70,6 +74,7 @@ class Walk(Recorder):
             value: What it is called with.
             under: The step that this one belongs to, as a frame or a path; else it stands at the
                 top of the workflow.
+            path: Its path, where `place` gave it beforehand.
             digest: The digest of the input, where it is known; that of *value* when None.
             is_judgement: Whether it judges an answer that was paid for: then the ceilings of
                 tokens and cost do not keep it from starting.
@@ -82,6 +87,8 @@ class Walk(Recorder):
             idempotent: Whether calling it again with the same key does no harm.
             call_id: The id of the call that it answers.
             read: How the answer is read.
+            decision: What was decided before it, which it records.
+            meta: What else was seen before it.
 
         Returns:
             The outcome: an answer, or an error that was raised, timed out or was answered.
@@ -100,7 +107,7 @@ class Walk(Recorder):
             kind=kind,
             call=call,
             value=value,
-            path=self.place(name, under),
+            path=self.place(name, under) if path is None else path,
             digest=input_digest(value) if digest is None else digest,
             is_judgement=is_judgement,
             reserve=_reserved(reserve, value, name),
@@ -112,8 +119,22 @@ class Walk(Recorder):
             read=read,
             outer=outer,
             holds=held if limiter is None else held | {limiter},
+            decision=decision,
+            meta=meta or {},
         )
         return await self._attempts(plan, retry or self.run.retry, place)
+
+    def may_start(self, path: str) -> None:
+        """Test the ceilings before a step of that path.
+
+        Raises:
+            Stopped: When it could not start.
+        """
+        for account in self.accounts:
+            covered = 0 if self.outer is None else self.outer.covered(account)
+            reason = account.reached(0, covered, self.run.clock, None)
+            if reason is not None:
+                raise Stopped(reason, path)
 
     async def _attempts(self, plan: Plan, retry: Retry | None, place: _Place | None) -> Outcome:
         attempt, usage = 1, NOTHING
@@ -128,21 +149,14 @@ class Walk(Recorder):
             wait = retry.wait(outcome.step.error, attempt) if retry and may_repeat else None
             if wait is None:
                 break
-            if wait > self._time_left():
+            if wait > self.time_left():
                 raise Stopped("deadline")
             await self.tell("retry", plan.path, {"attempt": attempt, "wait_ms": int(wait * 1000)})
             await self.run.clock.sleep(wait)
             attempt += 1
         if attempt == 1:
             return outcome
-        return Outcome(
-            outcome.step,
-            outcome.reply,
-            outcome.value,
-            usage,
-            outcome.verdict,
-            outcome.exception,
-        )
+        return replace(outcome, usage=usage)
 
     def _capacity(self, name: str | None, held: frozenset[str]) -> _Place | None:
         """Return what is held while a step runs: a place of a limiter, or nothing."""
@@ -176,7 +190,7 @@ class Walk(Recorder):
             if plan.outer is not None and plan.outer is not self.outer:
                 plan.outer.inside = plan.outer.inside + ending.usage + frame.inside
             if self.is_heard():
-                with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
+                with anyio.move_on_after(SHIELD_SECONDS, shield=True):
                     await self.tell("step_ended", plan.path, step=step)
         self._refuse_unpriced(ending)
         return ending.outcome(step)
@@ -197,7 +211,7 @@ class Walk(Recorder):
                     ending.timed_out(seconds, retry, self.run.clock.now())
                     self.overrun |= by_run
                     return
-        except _PASSING:
+        except PASSING:
             raise
         except Exception as error:  # noqa: BLE001 (recorded and handed to the workflow)
             ending.raised(error, retry, self.run.clock.now())
@@ -215,13 +229,14 @@ class Walk(Recorder):
             return await plan.call.judge(plan.value, ctx)
         return await plan.call.work(plan.value, ctx, self.run)
 
-    def _time_left(self) -> float:
+    def time_left(self) -> float:
+        """Return the seconds until the earliest deadline; `math.inf` where there is none."""
         return min(one.remaining_ms(self.run.clock) for one in self.accounts) / 1000
 
     def _allowance(self, timeout: float | None) -> tuple[float, bool]:
         """Return the seconds that a step may take, and whether the run's end is what limits it."""
         own = self.step_timeout if timeout is None else min(timeout, self.step_timeout)
-        left = self._time_left() if self.is_timed else math.inf
+        left = self.time_left() if self.is_timed else math.inf
         return (left, True) if left < own else (own, False)
 
     def _refuse_unpriced(self, ending: Ending) -> None:

@@ -251,6 +251,7 @@ class Cascade(Workflow[_State, CascadeResult]):
             stopped_by=end.stopped_by,
             output=answer.output if answer is not None else None,
             data=answer.data if answer is not None else None,
+            calls=answer.calls if answer is not None else (),
             usage=rollout.usage,
             error=_latest_error(state) if answer is None or status == "failed" else None,
             rollout=rollout,

@@ -236,6 +236,7 @@ class Chain(Workflow[_State, ChainResult]):
             stopped_by=end.stopped_by,
             output=answer.output if answer is not None else None,
             data=answer.data if answer is not None else None,
+            calls=answer.calls if answer is not None else (),
             usage=rollout.usage,
             error=state.error,
             rollout=rollout,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Account",
     "Limits",
+    "PASSING",
     "Remaining",
     "RunRefused",
     "Stopped",
@@ -40,10 +41,10 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
 class Stopped(Exception):
     """A step does not start: a ceiling is reached, time is over, or the run was cancelled."""
 
-    def __init__(self, reason: str) -> None:
-        """Take the reason, a word of `stopped_by`."""
+    def __init__(self, reason: str, path: str | None = None) -> None:
+        """Take the reason, a word of `stopped_by`, and the step that did not start."""
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.path = reason, path
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,10 @@ class Remaining:
 
 class RunRefused(ConfigError):
     """What a run was set up with cannot be kept: it ends with this error, not with a result."""
+
+
+PASSING = (Stopped, UsageError, RunRefused)
+"""What a callable's failure is not: it ends the workflow, not the step alone."""
 
 
 class Account:
@@ -231,7 +236,7 @@ def admit(accounts: Iterable[Account], plan: Plan, clock: Clock) -> None:
         covered = 0 if plan.outer is None else plan.outer.covered(account)
         reason = account.reached(plan.reserve, covered, clock, plan.cost_ms)
         if reason is not None and not (plan.is_judgement and reason in {"tokens", "cost"}):
-            raise Stopped(reason)
+            raise Stopped(reason, plan.path)
     # INVARIANT: nothing is awaited between the test and here, so no other step comes between.
     for account in accounts:
         account.steps += 1

@@ -18,6 +18,7 @@ from interlock.harness._config import (
     raise_problems,
     wrong,
 )
+from interlock.harness.hooks import Hooks, hooks_problems
 from interlock.harness.limits import UNLIMITED, Account, Limits, Remaining, remaining
 from interlock.harness.retry import Retry
 from interlock.record.event import Event, EventName
@@ -39,7 +40,7 @@ class Run:
     Args:
         run_id: Its id; a new one when None.
         limits: What it may use.
-        hooks: Asked around the turns and tools of every loop in it.
+        hooks: `Hooks(...)` that are asked around the turns and tools of every loop in it.
         retry: How failed steps are tried again; not at all when None.
         concurrency: How many branches run at once where a workflow does not say.
         limiters: Named capacities that steps share, such as `{"openai": 4}`.
@@ -58,7 +59,7 @@ class Run:
         run_id: str | None = None,
         *,
         limits: Limits | None = None,
-        hooks: Sequence[object] = (),
+        hooks: Sequence[Hooks] = (),
         retry: Retry | None = None,
         concurrency: int = 8,
         limiters: Mapping[str, int] | None = None,
@@ -68,7 +69,8 @@ class Run:
         tags: Mapping[str, object] | None = None,
     ) -> None:
         """Set the run up; its time starts with its first workflow."""
-        raise_problems(_run_problems(run_id, limits, retry, concurrency, limiters, content, tags))
+        problems = _run_problems(run_id, limits, retry, concurrency, limiters, content, tags)
+        raise_problems([*problems, *hooks_problems(hooks, "hooks")])
         self.clock: Clock = clock or SystemClock()
         self.run_id = run_id or self.clock.new_id()
         self.limits = limits or UNLIMITED

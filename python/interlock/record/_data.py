@@ -18,6 +18,9 @@ __all__ = ["Record", "encoded"]
 _Read = Callable[[object, str, list[Problem]], object]
 
 
+_ALWAYS = object()
+"""In place of a default: the field is always written."""
+
 _KNOWN: dict[str, object] = {}
 """The records of this package by name."""
 
@@ -25,9 +28,9 @@ _KNOWN: dict[str, object] = {}
 class Record(WireForm):
     """A frozen dataclass that can be written as data and read back equal.
 
-    A field that is None or empty is left out when that is its default. Annotations may be plain
-    types, `Literal`, other records, and tuples, mappings and unions of these; a field annotated
-    `object` holds any JSON value.
+    A field whose default is None or empty is left out when it has that value. Annotations may be
+    plain types, `Literal`, other records, and tuples, mappings and unions of these; a field
+    annotated `object` holds any JSON value.
     """
 
     __slots__ = ()
@@ -41,11 +44,11 @@ class Record(WireForm):
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         wire: dict[str, Any] = {}
-        for name, written, is_optional in _written(type(self)):
+        for name, written, default in _written(type(self)):
             value: object = getattr(self, name)
-            if is_optional and (value is None or value in ((), {}, "")):
-                continue
-            wire[written] = encoded(value)
+            # PERF: most of what is left out is the default itself.
+            if value is not default and (default is _ALWAYS or value != default):
+                wire[written] = encoded(value)
         return wire
 
     @classmethod
@@ -93,18 +96,18 @@ def _items(value: object) -> list[tuple[str, object]] | None:
 
 
 @lru_cache(maxsize=128)
-def _written(cls: type[Record]) -> tuple[tuple[str, str, bool], ...]:
-    """Give the fields that are data, the name of each as data, and whether it may be left out."""
+def _written(cls: type[Record]) -> tuple[tuple[str, str, object], ...]:
+    """Give the fields that are data, the name of each as data, the value at which it is left out."""
     return tuple(
-        (field.name, field.metadata.get("name", field.name), _optional(field))
+        (field.name, field.metadata.get("name", field.name), _left_out(field))
         for field in fields(cast("Any", cls))
         if field.metadata.get("data", True)
     )
 
 
-def _optional(field: Field[Any]) -> bool:
+def _left_out(field: Field[Any]) -> object:
     default = field.default if field.default_factory is MISSING else field.default_factory()
-    return default is None or default in ((), {}, "")
+    return default if default is None or default in ((), {}, "") else _ALWAYS
 
 
 @lru_cache(maxsize=128)

@@ -72,6 +72,7 @@ def _result_reply(value: object) -> Reply | None:
     return Reply(
         value.output or "",
         data=value.data,
+        calls=value.calls,
         usage=value.usage,
         status=cast("Any", status),
         error=value.error,

@@ -9,7 +9,7 @@ from interlock.errors import RunFailed
 from interlock.record._data import Record
 from interlock.record.rollout import Rollout
 from interlock.record.usage import NOTHING, Usage
-from interlock.record.values import ErrorInfo
+from interlock.record.values import ErrorInfo, ToolCall
 
 __all__ = ["Result"]
 
@@ -25,6 +25,7 @@ class Result(Record):
         stopped_by: What ended it; the words are those of the workflow.
         output: The text of the answer; None when there is no answer.
         data: The structured answer; None when it has none.
+        calls: The tools that the answer asks for, so that a workflow can be the turn of a loop.
         usage: What all steps used, those of nested runs included.
         error: What went wrong; None when nothing did.
         rollout: The record.
@@ -35,6 +36,7 @@ class Result(Record):
     stopped_by: str
     output: str | None = None
     data: object = None
+    calls: tuple[ToolCall, ...] = ()
     usage: Usage = NOTHING
     error: ErrorInfo | None = None
     rollout: Rollout

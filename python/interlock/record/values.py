@@ -15,12 +15,23 @@ from interlock.tools.error_classify import ErrorClassify
 if TYPE_CHECKING:
     from interlock.tools.error_classify import ErrorVerdict
 
-__all__ = ["Effect", "ErrorInfo", "Reply", "ToolCall", "ToolResult", "Verdict", "checked"]
+__all__ = [
+    "EFFECTS",
+    "Effect",
+    "ErrorInfo",
+    "Reply",
+    "ToolCall",
+    "ToolResult",
+    "Verdict",
+    "checked",
+]
 
 ReplyStatus = Literal["completed", "failed", "incomplete"]
 StopReason = Literal["stop", "tool_calls", "length", "filter", "refusal", "pause"]
 ToolStatus = Literal["completed", "failed", "blocked", "skipped", "in_doubt"]
 Effect = Literal["readonly", "write", "destructive", "irreversible"]
+EFFECTS: tuple[Effect, ...] = ("readonly", "write", "destructive", "irreversible")
+"""What a tool may declare, the harmless first. None, nothing declared, is outside this order."""
 
 _REPLY = ("completed", "failed", "incomplete")
 _STOPS = (None, "stop", "tool_calls", "length", "filter", "refusal", "pause")

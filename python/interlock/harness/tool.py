@@ -1,0 +1,318 @@
+"""Tool: a callable that a model may ask for, with what it takes and what it does to the world."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
+
+from interlock import _core
+from interlock.errors import ConfigError, Problem
+from interlock.harness._callables import Call, is_async_callable
+from interlock.harness._config import (
+    Frozen,
+    count_problems,
+    keywords,
+    raise_problems,
+    seconds_problems,
+    wrong,
+)
+from interlock.harness._parameters import Signature, signature_of
+from interlock.record.values import EFFECTS, Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlock.spec.arguments import Arguments
+
+__all__ = ["Tool", "tool"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+class Tool(Frozen, Generic[P, R]):
+    """A tool as a bus has it; made by `tool`, `finish` and `mcp_tools`.
+
+    It can be called as the function that it was made of.
+
+    Attributes:
+        name: What a model calls it by.
+        description: What it is for, as a model reads it.
+        effect: What it does to the world; None when nobody said, which is not `readonly`.
+        idempotent: Whether calling it again with the same arguments does no harm; None when nobody
+            said.
+        timeout: Seconds that a call may take; None for no limit of its own.
+        max_output: Characters of output that a model is shown; None for no limit.
+        reconcile: Asked, after a crash, whether a call happened.
+        source: Where it comes from, for errors.
+        is_finish: Whether its arguments are the answer of a loop.
+        function: What it was made of.
+        arguments: How its arguments are described and read.
+        call: How it is called with them.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "arguments",
+        "call",
+        "description",
+        "effect",
+        "function",
+        "idempotent",
+        "is_finish",
+        "max_output",
+        "name",
+        "reconcile",
+        "source",
+        "timeout",
+    )
+
+    name: str
+    description: str
+    effect: Effect | None
+    idempotent: bool | None
+    timeout: float | None
+    max_output: int | None
+    reconcile: Callable[..., Any] | None
+    source: str
+    is_finish: bool
+    function: Callable[P, R]
+    arguments: Arguments
+    call: Call
+
+    def __init__(  # noqa: PLR0913 (all by name)
+        self,
+        *,
+        name: str,
+        function: Callable[P, R],
+        call: Call,
+        arguments: Arguments,
+        source: str,
+        description: str = "",
+        effect: Effect | None = None,
+        idempotent: bool | None = None,
+        timeout: float | None = None,
+        max_output: int | None = None,
+        reconcile: Callable[..., Any] | None = None,
+        is_finish: bool = False,
+    ) -> None:
+        """Check and keep everything."""
+        problems = _name_problems(name)
+        problems += _declared_problems(description, effect, idempotent)
+        problems += seconds_problems(timeout, "timeout")
+        problems += count_problems(max_output, "max_output", least=1)
+        if reconcile is not None and not callable(reconcile):
+            problems.append(wrong(reconcile, "reconcile", "must be a callable, or None"))
+        raise_problems(problems)
+        self._set(name=name, description=description, effect=effect, idempotent=idempotent)
+        self._set(timeout=timeout, max_output=max_output, reconcile=reconcile, source=source)
+        self._set(is_finish=is_finish, arguments=arguments, call=call, function=function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function itself, past every check."""
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name} effect={self.effect} of {self.source}>"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments, as a copy of one's own."""
+        return cast("dict[str, Any]", _core.plain(self.arguments.schema))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what a model is told of it, and of what it declared."""
+        return _core.digest(self.told())
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a call of which nobody knows the end may be made again."""
+        return self.effect == "readonly" or self.idempotent is True
+
+    def told(self) -> dict[str, Any]:
+        """Return what a model is told of it, and what it declared, as data."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "schema": self.schema,
+            "effect": self.effect,
+            "idempotent": self.idempotent,
+        }
+
+    def altered(self, **changes: Any) -> Tool[P, R]:
+        """Return the tool with another name, effect or the like."""
+        fields = ("name", "description", "effect", "idempotent", "timeout", "max_output")
+        kept: dict[str, Any] = {field: getattr(self, field) for field in fields}
+        return Tool(
+            **{**kept, **changes},
+            function=self.function,
+            call=self.call,
+            arguments=self.arguments,
+            source=self.source,
+            reconcile=self.reconcile,
+            is_finish=self.is_finish,
+        )
+
+
+def _name_problems(name: object) -> list[Problem]:
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return []
+    return [wrong(name, "name", "must be 1 to 128 letters, digits, `_`, `-` and `.` of ASCII")]
+
+
+def _declared_problems(description: object, effect: object, idempotent: object) -> list[Problem]:
+    problems: list[Problem] = []
+    if not isinstance(description, str):
+        problems.append(wrong(description, "description", "must be a text, or None"))
+    if effect is not None and effect not in EFFECTS:
+        message = f"must be one of {', '.join(EFFECTS)}, or None for undeclared"
+        problems.append(Problem("spec/unknown-choice", "effect", _core.preview(effect), message))
+    if idempotent not in (None, True, False):
+        problems.append(wrong(idempotent, "idempotent", "must be True, False, or None"))
+    return problems
+
+
+@overload
+def tool(
+    function: Callable[P, R],
+    /,
+    *,
+    effect: Effect | None = None,
+    idempotent: bool | None = None,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Mapping[str, object] | None = None,
+    timeout: float | None = None,
+    max_output: int | None = None,
+    reconcile: Callable[..., Any] | None = None,
+) -> Tool[P, R]: ...
+
+
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    effect: Effect | None = None,
+    idempotent: bool | None = None,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Mapping[str, object] | None = None,
+    timeout: float | None = None,
+    max_output: int | None = None,
+    reconcile: Callable[..., Any] | None = None,
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+
+
+@keywords
+def tool(  # noqa: PLR0913 (all by name)
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    effect: Effect | None = None,
+    idempotent: bool | None = None,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Mapping[str, object] | None = None,
+    timeout: float | None = None,
+    max_output: int | None = None,
+    reconcile: Callable[..., Any] | None = None,
+) -> Any:
+    """Make a tool of a function: as a decorator, with or without arguments, or called with it.
+
+    The function takes its arguments by name. A parameter named `ctx`, or annotated `Ctx`, is given
+    the step's context and is not shown to the model. A sync function runs in a worker thread.
+
+    Args:
+        function: Sync or async. It may return text, JSON data, a dataclass, a pydantic model, a
+            Reply or the result of a workflow.
+        effect: `readonly`, `write`, `destructive` or `irreversible`; None declares nothing, which
+            is not `readonly`.
+        idempotent: Whether calling it again with the same arguments does no harm.
+        name: What a model calls it by; the function's name when None.
+        description: What it is for; the function's docstring when None.
+        schema: The JSON Schema of the arguments, an object; made of the annotations when None, and
+            then arguments are converted to the annotated types. With one that is given, the
+            function gets plain JSON data.
+        timeout: Seconds. A call that takes longer has failed if it may be repeated (readonly or
+            idempotent); else it is in doubt.
+        max_output: Characters; a longer output is cut and a failed result that says so.
+        reconcile: Asked, after a crash, whether a call happened.
+
+    Raises:
+        ConfigError: With every problem found.
+        UsageError: For a *schema* where the package `jsonschema` is not installed.
+    """
+
+    def made(function: Callable[P, R]) -> Tool[P, R]:
+        problems: list[Problem] = []
+        given = _named(function) if name is None else name
+        taken = signature_of(function, problems)
+        raise_problems([problem._replace(field=f"{given}.{problem.field}") for problem in problems])
+        said = inspect.getdoc(function) if description is None else description
+        return Tool(
+            name=given,
+            function=function,
+            call=_call(function, taken),
+            arguments=_arguments(given, taken, schema),
+            source=source_of(function),
+            description=said or "",
+            effect=effect,
+            idempotent=idempotent,
+            timeout=timeout,
+            max_output=max_output,
+            reconcile=reconcile,
+        )
+
+    return made if function is None else made(function)
+
+
+def _named(function: object) -> str:
+    return cast("str", getattr(function, "__name__", None) or getattr(function, "name", ""))
+
+
+def source_of(function: object) -> str:
+    """Say where a function comes from: module and name."""
+    named = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{getattr(function, '__module__', type(function).__module__)}.{named}"
+
+
+def _call(function: Callable[..., Any], taken: Signature) -> Call:
+    """Make a call of `(values)` or `(values, ctx)` that hands the values on by name."""
+    context = taken.context
+
+    def named(values: dict[str, Any], ctx: object = None) -> Any:
+        return function(**values) if context is None else function(**values, **{context: ctx})
+
+    return Call(named, takes_ctx=context is not None, is_async=is_async_callable(function))
+
+
+def _arguments(name: str, taken: Signature, schema: Mapping[str, object] | None) -> Arguments:
+    try:
+        return _read_arguments(taken, schema)
+    except ConfigError as error:
+        fields = (problem._replace(field=f"{name}.{problem.field}") for problem in error.problems)
+        raise ConfigError(tuple(fields)) from None
+
+
+def _read_arguments(taken: Signature, schema: Mapping[str, object] | None) -> Arguments:
+    if schema is None:
+        from interlock.spec.typed import Parameter, of_parameters
+
+        if taken.is_open:
+            message = "must be named one by one, or say what they are with schema="
+            raise_problems([Problem("spec/wrong-type", "**parameters", None, message)])
+        return of_parameters({one.name: Parameter(*one[1:]) for one in taken.parameters})
+    if not isinstance(schema, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        message = "must be a JSON Schema as a mapping, or None to make it of the annotations"
+        raise_problems([wrong(schema, "schema", message)])
+    from interlock.spec.arguments import of_schema
+
+    arguments = of_schema(schema)
+    raise_problems(taken.unfit(arguments.schema))
+    return arguments

@@ -1,0 +1,214 @@
+"""Arguments by a given JSON Schema, which may be somebody else's: checked within bounds.
+
+The checking is that of the package `jsonschema`. Replaced is what a hostile schema could hang a
+process with: patterns are ECMAScript in linear time, `uniqueItems` is linear, no reference is
+fetched, and the work of one check is counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from jsonschema import validators
+from referencing.jsonschema import EMPTY_REGISTRY
+
+from interlock import _core
+from interlock.errors import ConfigError, PatternError, Problem
+from interlock.spec._keywords import UNBOUNDED, WORK_LIMIT, TooMuch, bounded, pattern_of, work
+from interlock.spec.arguments import placed, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from jsonschema.protocols import Validator
+
+    from interlock.spec.arguments import Arguments
+
+__all__ = ["read_schema"]
+
+NODES_LIMIT = 5_000
+"""Values in a schema; the largest of real tools have some hundreds."""
+FAULTS_LIMIT = 50
+"""Faults of one check; a model that sees fifty has enough to do."""
+
+_DRAFTS = ("Draft202012Validator", "Draft201909Validator", "Draft7Validator", "Draft6Validator")
+_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+"""Keywords whose keys are names, with schemas under them."""
+_DATA = ("enum", "const", "default", "examples")
+"""Keywords that hold data and no schema."""
+
+
+class _Schemed:
+    """Arguments by a JSON Schema, handed on as the plain data they are."""
+
+    def __init__(self, schema: dict[str, Any], validator: Validator) -> None:
+        self.schema = schema
+        self._validator = validator
+
+    def read(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+        token = work.set([WORK_LIMIT])
+        try:
+            problems = self._problems(args)
+        except TooMuch:
+            problems = [refused(f"checking them takes more than {WORK_LIMIT} steps")]
+        except RecursionError:
+            problems = [refused("are nested too deep to be checked")]
+        except Exception as error:  # noqa: BLE001 (what cannot be checked is not called)
+            problems = [refused(f"could not be checked: {type(error).__name__}: {error}")]
+        finally:
+            work.reset(token)
+        return args, problems
+
+    def _problems(self, args: dict[str, Any]) -> list[Problem]:
+        problems: list[Problem] = []
+        for error in self._validator.iter_errors(args):
+            if len(problems) == FAULTS_LIMIT:
+                problems.append(refused("have more faults"))
+                break
+            problems.append(_problem(error))
+        return problems
+
+
+def read_schema(schema: Mapping[str, object]) -> Arguments:
+    """Read arguments by a JSON Schema; see `arguments.of_schema`."""
+    plain = cast("dict[str, Any]", _core.plain(schema, "schema", finite=True))
+    problems = list(_unfit(plain))
+    if problems:
+        raise ConfigError(tuple(problems))
+    return _Schemed(plain, _validator(plain))
+
+
+def _unfit(schema: dict[str, Any]) -> Iterator[Problem]:
+    """Say what a schema asks for that is not done here."""
+    if schema.get("type") != "object":
+        shown = _core.preview(schema.get("type"))
+        yield Problem("spec/wrong-type", "schema.type", shown, 'must be "object"')
+    # A place, what stands there, and whether that is a schema: `pattern` may be a property's name.
+    waiting: list[tuple[str, Any, bool]] = [("schema", schema, True)]
+    seen = 0
+    while waiting:
+        place, node, is_schema = waiting.pop()
+        seen += 1
+        if seen > NODES_LIMIT:
+            yield Problem("spec/over-limit", "schema", None, f"has over {NODES_LIMIT} values")
+            return
+        if isinstance(node, dict):
+            told = cast("dict[str, Any]", node)
+            yield from _misplaced_draft(told, place)
+            if is_schema:
+                yield from _unfit_keywords(told, place)
+            below = ((name, one, not is_schema or name not in _NAMED) for name, one in told.items())
+            waiting += [(f"{place}.{n}", one, is_one) for n, one, is_one in below if n not in _DATA]
+        elif isinstance(node, list):
+            waiting += [(f"{place}[{at}]", one, True) for at, one in enumerate(cast("Any", node))]
+
+
+def _misplaced_draft(node: dict[str, Any], place: str) -> Iterator[Problem]:
+    # It would hand the rest over to a checker without bounds.
+    if place != "schema" and isinstance(node.get("$schema"), str):
+        yield Problem("spec/unknown-field", f"{place}.$schema", None, "stands at the top only")
+
+
+def _unfit_keywords(node: dict[str, Any], place: str) -> Iterator[Problem]:
+    for name in UNBOUNDED:
+        if name in node:
+            message = "is not checked here; use additionalProperties or items"
+            yield Problem("spec/unknown-field", f"{place}.{name}", None, message)
+    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
+        target = node.get(name)
+        if isinstance(target, str) and not target.startswith("#"):
+            message = "must be in this schema, as in `#/$defs/name`; nothing is fetched"
+            yield Problem("spec/unknown-choice", f"{place}.{name}", _core.preview(target), message)
+    for field, source in _patterns(node, place):
+        try:
+            pattern_of(source)
+        except PatternError as error:
+            yield from (problem._replace(field=field) for problem in error.problems)
+
+
+def _patterns(node: dict[str, Any], place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(source := node.get("pattern"), str):
+        yield f"{place}.pattern", source
+    if isinstance(keys := node.get("patternProperties"), dict):
+        for key in cast("dict[str, Any]", keys):
+            yield f"{place}.patternProperties.{key}", key
+
+
+def _validator(schema: dict[str, Any]) -> Validator:
+    kinds = [getattr(validators, name) for name in _DRAFTS]
+    named = schema.get("$schema")
+    kind = next((one for one in kinds if _same_draft(one.META_SCHEMA["$schema"], named)), None)
+    if named is not None and kind is None:
+        message = "must be JSON Schema 2020-12, 2019-09, 7 or 6"
+        shown = _core.preview(named)
+        raise ConfigError((Problem("spec/unknown-choice", "schema.$schema", shown, message),))
+    kind = kind or kinds[0]
+    try:
+        faults = list(_faults(kind, schema))
+    except RecursionError:
+        faults = [Problem("spec/over-limit", "schema", None, "is nested too deep to be checked")]
+    if faults:
+        raise ConfigError(tuple(faults))
+    # An empty registry: nothing is ever fetched. Without `$schema`, which names another checker.
+    bare = {name: one for name, one in schema.items() if name != "$schema"}
+    return cast("Validator", bounded(kind)(bare, registry=EMPTY_REGISTRY))
+
+
+def _faults(kind: Any, schema: dict[str, Any]) -> Iterator[Problem]:
+    for one in kind(kind.META_SCHEMA).iter_errors(schema):
+        place = _inside("schema", one)
+        yield Problem("spec/wrong-type", place, _core.preview(one.instance), _said(one))
+
+
+def _same_draft(draft: str, named: object) -> bool:
+    return isinstance(named, str) and draft.rstrip("#") == named.rstrip("#")
+
+
+def _problem(error: Any) -> Problem:
+    parts = tuple(error.absolute_path)
+    if error.validator == "required":
+        named = next((one for one in error.validator_value if _is_missing(one, error)), None)
+        return Problem("spec/missing-field", placed((*parts, named or "?")), None, "is required")
+    code = "spec/unknown-field" if error.validator == "additionalProperties" else _CODE
+    return Problem(code, placed(parts), _core.preview(error.instance), _said(error))
+
+
+_CODE = "spec/wrong-type"
+
+
+def _is_missing(name: str, error: Any) -> bool:
+    # One error a name: the message starts with it.
+    return name not in error.instance and str(error.message).startswith(repr(name))
+
+
+def _said(error: Any) -> str:
+    """Say what a keyword asks for, without the whole of the value and of the schema."""
+    if error.validator in ("type", "enum", "const"):
+        wanted = error.validator_value
+        said = wanted if isinstance(wanted, str) else _core.preview(wanted, 200)
+        return f"must be {_MUST_BE[error.validator]}{said}"
+    if error.validator in _BOUNDS:
+        return f"must have {error.validator} {_core.preview(error.validator_value)}"
+    if error.validator in ("anyOf", "oneOf", "not", "if", "contains"):
+        return f"does not fit `{error.validator}` of the schema"
+    return str(error.message)[:200]
+
+
+_MUST_BE = {"type": "of type ", "enum": "one of ", "const": ""}
+_BOUNDS = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+)
+
+
+def _inside(place: str, error: Any) -> str:
+    return f"{place}.{placed(tuple(error.absolute_path))}" if error.absolute_path else place

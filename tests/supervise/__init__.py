@@ -1,0 +1,1 @@
+"""Supervised runs: documents, policies, the contract; promises by their ids."""

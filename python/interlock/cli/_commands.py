@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import click
 
+from interlock.cli._runbook import runbook
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlock.spec import Placed
     from interlock.typing import JSON
 
 BOM = b"\xef\xbb\xbf"
@@ -173,16 +174,8 @@ def lint(spec: tuple[str, ...], *, as_json: bool) -> int:
     for path in spec:
         for placed in _lint.compiled(path)[1]:
             faults += not placed.problem.is_warning
-            click.echo(_as_json(path, placed) if as_json else _lint.shown(path, placed))
+            click.echo(_lint.as_json(path, placed) if as_json else _lint.shown(path, placed))
     return 1 if faults else 0
-
-
-def _as_json(path: str, placed: Placed) -> str:
-    from interlock._wire import to_json
-
-    severity = "warning" if placed.problem.is_warning else "error"
-    place: dict[str, JSON] = {"file": path, "line": placed.line, "column": placed.column}
-    return to_json({**place, "severity": severity, **placed.problem._asdict()})
 
 
 @cli.command()
@@ -268,6 +261,9 @@ def version(*, as_json: bool) -> None:
     from interlock import __version__
 
     click.echo(json.dumps({"version": __version__}) if as_json else __version__)
+
+
+cli.add_command(runbook)
 
 
 def _print_json(value: JSON) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock import _core
+from interlock._wire import to_json
 from interlock.errors import ConfigError, Problem
 from interlock.spec import Placed, SpecFile, read
 
 if TYPE_CHECKING:
     from interlock._compiled import CompiledSpec
+    from interlock.typing import JSON
 
-__all__ = ["compiled", "shown"]
+__all__ = ["as_json", "compiled", "shown"]
 
 
 def compiled(path: str) -> tuple[CompiledSpec | None, list[Placed]]:
@@ -43,6 +45,13 @@ def shown(path: str, found: Placed) -> str:
     """Return `file:line:column: problem` as far as the place is known."""
     places = (str(part) for part in (found.line, found.column) if part is not None)
     return f"{':'.join((path, *places))}: {found.problem}"
+
+
+def as_json(path: str, found: Placed) -> str:
+    """Return a problem and its place as one line of JSON."""
+    severity = "warning" if found.problem.is_warning else "error"
+    place: dict[str, JSON] = {"file": path, "line": found.line, "column": found.column}
+    return to_json({**place, "severity": severity, **found.problem._asdict()})
 
 
 def _tool_of(spec: SpecFile) -> type[CompiledSpec] | Problem:

@@ -28,6 +28,7 @@ from interlock.supervise.deviation import (
     count_by_step,
     record_deviation,
 )
+from interlock.supervise.document import Skeleton, document_profile, from_markdown
 from interlock.supervise.explore import Exploration, explore
 from interlock.supervise.inputs import InputCheck, check_inputs
 from interlock.supervise.log import LogEntry, RunCheck, recompute, verify_run
@@ -96,6 +97,7 @@ __all__ = [
     "Scope",
     "Selector",
     "Simulation",
+    "Skeleton",
     "StaleState",
     "StartResult",
     "StateVersion",
@@ -117,10 +119,12 @@ __all__ = [
     "count_by_step",
     "decide",
     "derive_policy",
+    "document_profile",
     "effect_risk",
     "explore",
     "fail",
     "finish",
+    "from_markdown",
     "handover",
     "implied_minimum",
     "is_dangerous",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from interlock.spec.runbook import Gate as WrittenGate
     from interlock.spec.runbook import Runbook, Step
+    from interlock.supervise.parts import Via
     from interlock.typing import JSON
 
 __all__ = ["Builder"]
@@ -50,6 +51,8 @@ class Builder:
         problems: What is wrong so far.
         fields: Where each edge is written, by source and target; the first where there are two.
         places: The position of each step in the document, by id.
+        classes: The classes of the declared tools.
+        named: The capabilities that the text of each step names.
     """
 
     def __init__(
@@ -64,11 +67,12 @@ class Builder:
         self.problems = self._compiler.problems
         self.fields: dict[tuple[str, str], str] = {}
         self.places: dict[str, int] = {}
+        self.named: dict[str, tuple[str, ...]] = {}
         self.terminals = self._terminals()
         self.tools = self._tools()
         self.inputs = FrozenMap(dict(self._inputs()))
         classes = (capability_class_of(one) for one in self.tools)
-        self._classes = frozenset(one for one in classes if one)
+        self.classes = frozenset(one for one in classes if one)
         for at, step in enumerate(document.steps):
             self.places.setdefault(step.id, at)
         self._targets = {*self.places, *self.terminals}
@@ -179,15 +183,14 @@ class Builder:
 
     def _undeclared(self, step: Step, field: str) -> Iterator[str]:
         """Yield what a step names in its list or its text and `tools` does not hold."""
-        listed = [(one, f"{field}.tools[{n}]") for n, one in enumerate(step.tools)]
-        told = [(one, f"{field}.do") for one in named_in(step.do, self._classes)]
-        seen: set[str] = set()
-        for capability, at in (*listed, *told):
-            if at != f"{field}.do":
-                self._capability(capability, at)
-            if capability in seen or self._tools_of(capability):
+        named = named_in(step.do, self.classes)
+        self.named.setdefault(step.id, named)
+        for capability in dict.fromkeys((*step.tools, *named)):
+            if self._tools_of(capability):
                 continue
-            seen.add(capability)
+            is_listed = capability in step.tools
+            at = f"{field}.tools[{step.tools.index(capability)}]" if is_listed else f"{field}.do"
+            self._capability(capability, at)
             near = _core.nearest(capability, list(self.tools))
             hint = f'; did you mean "{near}"?' if near else ""
             message = f"`tools` does not declare it{hint}"
@@ -202,39 +205,37 @@ class Builder:
     def _risk(self, step: Step, field: str) -> Risk:
         """Give the higher of what a step declares and what its tools imply."""
         tools = [tool for one in step.tools for tool in self._tools_of(one)]
-        implied = highest(effect_risk(tool.effect) for tool in tools)
+        implied = highest({effect_risk(tool.effect) for tool in tools})
         if step.risk is not None and RISKS.index(step.risk) < RISKS.index(implied):
             worst = next(tool for tool in tools if effect_risk(tool.effect) == implied)
             effect = worst.effect or "not declared, which counts as destructive"
             message = f"the effect of {worst.id} is {effect}; write {implied}, or another tool"
             self._say("runbook/risk-below-tools", f"{field}.risk", step.risk, message)
-        return highest([step.risk or "read-only", implied])
+        return implied if step.risk is None else highest((step.risk, implied))
 
     def _exits(self, step: Step, written: Mapping[str, JSON], field: str) -> Iterator[Exit]:
         """Yield the ways out in the order of the document."""
-        for name in written:
-            if name not in READS[step.kind]:
+        for target, via, at in self._targets_of(step, written):
+            if target not in self._targets:
+                self.problems.append(unknown_target(f"{field}.{at}", target, self._targets))
                 continue
-            if name in EXITS:
-                target: str | None = getattr(step, name)
-                yield from self._exit(step.id, target, f"{field}.{name}", Exit("", EXITS[name]))
-            elif name == "cases":
-                for at, case in enumerate(step.cases):
-                    place = f"{field}.cases[{at}].to"
-                    yield from self._exit(step.id, case.to, place, Exit("", "case"))
-            elif name == "calls" and step.calls is not None:
-                for outcome, to in step.calls.outcomes.items():
-                    place = f"{field}.calls.outcomes.{outcome}"
-                    yield from self._exit(step.id, to, place, Exit("", "case"))
+            self.fields.setdefault((step.id, target), f"{field}.{at}")
+            yield Exit(target, via)
 
-    def _exit(self, source: str, target: str | None, field: str, kind: Exit) -> Iterator[Exit]:
-        if target is None:
-            return
-        if target not in self._targets:
-            self.problems.append(unknown_target(field, target, self._targets))
-            return
-        self.fields.setdefault((source, target), field)
-        yield kind._replace(target=target)
+    @staticmethod
+    def _targets_of(step: Step, written: Mapping[str, JSON]) -> Iterator[tuple[str, Via, str]]:
+        """Yield what a step leads to: the target, by what, and the field within the step."""
+        for name in written:
+            if name in EXITS and name in READS[step.kind]:
+                target: str | None = getattr(step, name)
+                if target is not None:
+                    yield target, EXITS[name], name
+            elif name == "cases" and step.kind == "decision":
+                for at, case in enumerate(step.cases):
+                    yield case.to, "case", f"cases[{at}].to"
+            elif name == "calls" and step.calls is not None and step.kind == "call":
+                for outcome, to in step.calls.outcomes.items():
+                    yield to, "case", f"calls.outcomes.{outcome}"
 
     def _gate(self, step: Step, risk: Risk, field: str) -> Gate | None:
         if step.gate == "none":

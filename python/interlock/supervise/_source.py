@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from interlock.spec import Placed, SpecFile
     from interlock.typing import JSON
 
-__all__ = ["Document", "Source", "placed", "read_source"]
+__all__ = [  # noqa: RUF022 (by code point, as every other list of names)
+    "Document",
+    "SIZE_LIMIT",
+    "Source",
+    "placed",
+    "read_source",
+]
 
-_SIZE_LIMIT = 1 << 20
+SIZE_LIMIT = 1 << 20
 _WHAT = 'a runbook is a mapping with `runbook: "1"`, an id and steps'
 
 Document: TypeAlias = "Mapping[str, object] | str | PathLike[str]"
@@ -50,9 +56,9 @@ def read_source(document: Document) -> Source:
     if isinstance(document, str) and ("\n" in document or document.lstrip().startswith("{")):
         raw = document.encode("utf-8", "surrogatepass")
         is_json = document.lstrip().startswith("{")
-        found = parse(raw, is_json=is_json, limit=_SIZE_LIMIT, what=_WHAT)
+        found = parse(raw, is_json=is_json, limit=SIZE_LIMIT, what=_WHAT)
     elif isinstance(document, str) or hasattr(document, "__fspath__"):
-        found = read(document, limit=_SIZE_LIMIT, what=_WHAT)
+        found = read(document, limit=SIZE_LIMIT, what=_WHAT)
     else:
         wrong = Problem("spec/wrong-type", "document", _core.preview(document), _WHAT)
         return Source(None, None, (Placed(wrong, None, None),))

@@ -9,12 +9,12 @@ from interlock import _core
 from interlock.errors import Problem
 from interlock.supervise._faults import inputs_in
 from interlock.supervise._graph import components, reachable
-from interlock.supervise.capability import capability_class_of, meets, named_in
+from interlock.supervise.capability import capability_class_of, meets
 from interlock.supervise.contract import at_least
 from interlock.supervise.risk import is_dangerous
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from interlock.spec.runbook import Runbook, Step
     from interlock.supervise._build import Builder
@@ -48,7 +48,7 @@ def warnings_of(document: Runbook, built: Builder, policy: Policy) -> Iterator[P
             yield _warning("unreachable-step", field, step.id, "no way leads here from the entry")
         yield from _of_step(written, step, field)
         yield from _of_gate(written, step, field)
-        yield from _of_text(written, step, policy, field)
+        yield from _of_text(written, step, policy, built, field)
 
 
 def _warning(name: str, field: str, value: object, message: str) -> Problem:
@@ -62,9 +62,9 @@ def _of_document(document: Runbook, policy: Policy) -> Iterator[Problem]:
     if declared is not None and not at_least(declared, implied):
         message = f"risk {policy.max_risk} and {policy.execution} ask for {implied}"
         yield _warning("profile-below-implied", "min_runtime_profile", declared, message)
-    used = [one for step in policy.steps.values() for one in step.tools]
+    used = {one for step in policy.steps.values() for one in step.tools}
     for at, tool in enumerate(document.tools):
-        if not any(meets(tool.id, one) for one in used):
+        if tool.id not in used and not any(meets(tool.id, one) for one in used):
             yield _warning("unused-tool", f"tools[{at}].id", tool.id, "no step uses it")
     seen: dict[str, str] = {}
     for id_, outcome in policy.terminals.items():
@@ -85,6 +85,8 @@ def _terminal(document: Runbook, id_: str) -> str:
 
 
 def _of_budgets(policy: Policy) -> Iterator[Problem]:
+    if not policy.budgets:
+        return
     inner = {
         step.id: [one for one in step.transitions if one in policy.steps]
         for step in policy.steps.values()
@@ -128,23 +130,24 @@ def _of_gate(written: Step, step: PolicyStep, field: str) -> Iterator[Problem]:
         yield _warning("long-expiry", f"{field}.gate.expires_s", gate.expires_s, message)
 
 
-def _of_text(written: Step, step: PolicyStep, policy: Policy, field: str) -> Iterator[Problem]:
+def _of_text(
+    written: Step, step: PolicyStep, policy: Policy, built: Builder, field: str
+) -> Iterator[Problem]:
     for place, name in inputs_in(written):
         if name in policy.inputs and policy.inputs[name].secret:
             message = "is secret, and stands in a text that is shown; name it in words"
             yield _warning("secret-in-text", f"{field}.{place}", name, message)
     if step.kind not in _CALLING:
         return
-    for said in dict.fromkeys(_out_of_scope(step, policy)):
+    for said in dict.fromkeys(_out_of_scope(step, policy, built.named.get(step.id, ()))):
         message = "the text names it, and the step may not use it"
         yield _warning("out-of-scope-text", f"{field}.do", said, message)
 
 
-def _out_of_scope(step: PolicyStep, policy: Policy) -> Iterator[str]:
+def _out_of_scope(step: PolicyStep, policy: Policy, named: Iterable[str]) -> Iterator[str]:
     """Yield the tools, hosts and paths that a text names and its step may not use."""
     classes = {capability_class_of(one) for one in step.tools}
-    known = frozenset(one for one in map(capability_class_of, policy.tools) if one)
-    for capability in named_in(step.do, known):
+    for capability in named:
         is_usable = any(meets(capability, tool) for tool in step.tools)
         if not is_usable and capability not in step.undeclared:
             yield capability
@@ -157,6 +160,6 @@ def _out_of_scope(step: PolicyStep, policy: Policy) -> Iterator[str]:
 
 
 def _hosts(step: PolicyStep) -> Iterator[str]:
-    if any(step.allows(program) for program in ("cli:curl", "cli:wget")):
-        return
-    yield from (host for host in _HOST.findall(step.do) if not step.allows(f"http:{host}"))
+    hosts = [host for host in _HOST.findall(step.do) if not step.allows(f"http:{host}")]
+    if hosts and not any(step.allows(program) for program in ("cli:curl", "cli:wget")):
+        yield from hosts

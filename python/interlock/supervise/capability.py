@@ -52,6 +52,8 @@ def named_in(text: str, classes: frozenset[str] = frozenset()) -> tuple[str, ...
     Those of the usual classes (cli, mcp, http, file) and of the given ones are seen; an address
     such as `http://host` is none.
     """
+    if ":" not in text:
+        return ()
     found = (match[0].rstrip(".-/") for match in _in_text(classes).finditer(text))
     return tuple(dict.fromkeys(one for one in found if is_capability(one)))
 

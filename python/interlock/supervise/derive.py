@@ -23,15 +23,28 @@ if TYPE_CHECKING:
     from interlock.spec.runbook import Selector as WrittenSelector
     from interlock.typing import JSON
 
-__all__ = ["derive_policy", "lint", "lint_placed", "runbook_schema"]
+__all__ = ["Examined", "derive_policy", "examine", "lint", "runbook_schema"]
 
 _SECONDS = {"<5m": 300, "5-15m": 900, "15-60m": 3600, "1-4h": 14_400, ">4h": None, None: None}
 
 
-class _Examined(NamedTuple):
+class Examined(NamedTuple):
+    """What came of reading a document.
+
+    Attributes:
+        source: Where it comes from.
+        problems: Every fault and warning.
+        policy: Its policy, also one with faults; None where there is nothing to derive from.
+    """
+
     source: Source
     problems: tuple[Problem, ...]
     policy: Policy | None
+
+    @property
+    def placed(self) -> tuple[Placed, ...]:
+        """The problems with line and column, in the order of the text."""
+        return placed(self.source, self.problems)
 
 
 def derive_policy(
@@ -52,7 +65,7 @@ def derive_policy(
             or over 1 MiB, fields of a wrong type, no steps, more than 500.
         OSError: When it is the path of a file that cannot be read.
     """
-    examined = _examine(document, runbooks)
+    examined = examine(document, runbooks)
     faults = tuple(one for one in examined.problems if not one.is_warning)
     if examined.policy is None or (faults and strict):
         found = placed(examined.source, faults)
@@ -72,13 +85,7 @@ def lint(document: Document, *, runbooks: Iterable[Policy] = ()) -> tuple[Proble
     Raises:
         OSError: When it is the path of a file that cannot be read.
     """
-    return tuple(one.problem for one in lint_placed(document, runbooks=runbooks))
-
-
-def lint_placed(document: Document, *, runbooks: Iterable[Policy] = ()) -> tuple[Placed, ...]:
-    """As `lint`, each with its line and column, in the order of the text."""
-    examined = _examine(document, runbooks)
-    return placed(examined.source, examined.problems)
+    return tuple(one.problem for one in examine(document, runbooks).placed)
 
 
 def runbook_schema() -> dict[str, JSON]:
@@ -89,23 +96,28 @@ def runbook_schema() -> dict[str, JSON]:
     return schema_of(check())
 
 
-def _examine(document: Document, runbooks: Iterable[Policy]) -> _Examined:
+def examine(document: Document, runbooks: Iterable[Policy] = ()) -> Examined:
+    """Read a document and find all that is wrong with it.
+
+    Raises:
+        OSError: When it is the path of a file that cannot be read.
+    """
     from interlock.spec.runbook import read_runbook
 
     source = read_source(document)
     if source.data is None:
-        return _Examined(source, tuple(one.problem for one in source.faults), None)
+        return Examined(source, tuple(one.problem for one in source.faults), None)
     read, shape = read_runbook(source.data)
     if read is None:
-        return _Examined(source, tuple(shape), None)
+        return Examined(source, tuple(shape), None)
     built = Builder(read, source.data, {policy.id: policy for policy in runbooks})
     entry, problems = entry_of(read, built)
     problems = [*shape, *built.problems, *problems]
     if not entry:
-        return _Examined(source, tuple(problems), None)
+        return Examined(source, tuple(problems), None)
     policy, found = _policy(read, built, entry)
     problems += [*found, *faults_of(read, built, policy), *warnings_of(read, built, policy)]
-    return _Examined(source, tuple(problems), _with_problems(policy, read, problems))
+    return Examined(source, tuple(problems), _with_problems(policy, read, problems))
 
 
 def _policy(document: Runbook, built: Builder, entry: str) -> tuple[Policy, list[Problem]]:

@@ -32,6 +32,7 @@ from interlock.supervise.risk import Risk, highest, is_dangerous
 
 if TYPE_CHECKING:
     from interlock.tools.branch import Branch
+    from interlock.typing import JSON
 
 __all__ = ["Policy", "PolicyStep", "Profile"]
 
@@ -195,6 +196,17 @@ class Policy:
         left_out = {"warnings", "faults"}
         kept = (one.name for one in fields(self) if one.name not in left_out)
         return _core.digest({name: as_data(getattr(self, name)) for name in kept})
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Return the policy as plain data, with what is computed from it."""
+        computed: dict[str, JSON] = {
+            "digest": self.digest,
+            "max_risk": self.max_risk,
+            "implied_minimum": self.implied_minimum,
+            "max_moves": self.max_moves,
+        }
+        fields_ = ((one.name, as_data(getattr(self, one.name))) for one in fields(self))
+        return {**dict(fields_), **computed}
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:

@@ -55,7 +55,7 @@ def rank_of(risk: object, field: str = "risk") -> int:
 
 def highest(risks: Iterable[Risk]) -> Risk:
     """Return the highest of some risks; read-only where there is none."""
-    return RISKS[max(map(rank_of, risks), default=0)]
+    return RISKS[max((rank_of(risk) for risk in risks), default=0)]
 
 
 def is_dangerous(risk: Risk) -> bool:

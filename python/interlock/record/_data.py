@@ -97,7 +97,7 @@ def _items(value: object) -> list[tuple[str, object]] | None:
 
 @lru_cache(maxsize=128)
 def _written(cls: type[Record]) -> tuple[tuple[str, str, object], ...]:
-    """Give the fields that are data, the name of each as data, the value at which it is left out."""
+    """Give the fields that are data, their names as data, and when each is left out."""
     return tuple(
         (field.name, field.metadata.get("name", field.name), _left_out(field))
         for field in fields(cast("Any", cls))

@@ -171,7 +171,7 @@ class _Proposal:
 
     def _in_scope(self) -> tuple[str, str, str] | None:
         declared, step = self.declared, self.step
-        if declared is None and not (not self.draft.here.tools and step.allows(self.tool)):
+        if declared is None:
             said = f"the runbook declares no tool {_core.preview(self.tool)}"
             return "undeclared-tool", "undeclared-tool", said
         if not step.allows(self.tool):

@@ -10,14 +10,30 @@ import gc
 import platform
 import statistics
 import time
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
 
-from interlock.harness import Cascade, Chain, Reply, Run, Stage, Tier, Usage, inline_sync
+from interlock.harness import (
+    Cascade,
+    Chain,
+    Graph,
+    Parallel,
+    Refine,
+    Reply,
+    Route,
+    Run,
+    Stage,
+    Tier,
+    Usage,
+    Vote,
+    inline_sync,
+)
 
 ROUNDS, STEPS = 11, 1_000
+BRANCHES = 1_000
 VALUES = {"question": "what is it", "n": 5, "items": [1, 2, 3]}
 ANSWER = Reply("text", usage=Usage(10, 5, requests=1))
 
@@ -27,6 +43,11 @@ async def model(_value: object) -> Reply:
     return ANSWER
 
 
+async def worker(_inputs: object) -> Reply:
+    """Answer as a model would, each time anew: what is handed on is counted otherwise."""
+    return Reply("text", usage=ANSWER.usage)
+
+
 def function(_value: object) -> str:
     """Answer as a function would."""
     return "text"
@@ -34,6 +55,47 @@ def function(_value: object) -> str:
 
 def accepted(_reply: Reply) -> bool:
     return True
+
+
+def refused(_reply: Reply) -> bool:
+    return False
+
+
+def named(_value: object) -> str:
+    return "a"
+
+
+def drafted() -> Callable[[object], Awaitable[Reply]]:
+    """Make a model whose drafts differ."""
+    count = 0
+
+    async def draft(_value: object) -> Reply:
+        nonlocal count
+        count += 1
+        return Reply(str(count), usage=ANSWER.usage)
+
+    return draft
+
+
+def line(count: int) -> Graph:
+    """Make nodes that each need the one before."""
+    made = Graph()
+    for at in range(count):
+        made.node(f"s{at}", worker, needs=[f"s{at - 1}"] if at else [])
+    made.compile()
+    return made
+
+
+def fan(count: int) -> Graph:
+    """Make nodes that all need the first, and are all needed by the last."""
+    made = Graph()
+    made.node("first", worker)
+    between = [f"s{at}" for at in range(count - 2)]
+    for name in between:
+        made.node(name, worker, needs=["first"])
+    made.node("last", worker, needs=between)
+    made.compile()
+    return made
 
 
 CASES: dict[str, tuple[Callable[[], Any], int]] = {
@@ -53,6 +115,21 @@ CASES: dict[str, tuple[Callable[[], Any], int]] = {
         lambda: Chain([("a", Chain([("b", Chain([("c", model)]))]))]),
         3,
     ),
+    "route: classified, and the arm": (
+        lambda: Route(classify=named, arms={"a": model, "b": model}),
+        2,
+    ),
+    "refine: three drafts, each judged": (
+        lambda: Refine(draft=drafted(), judge=refused, max_rounds=3),
+        6,
+    ),
+    "vote of nine, counted each time": (lambda: Vote(model, n=9), 9),
+    f"{BRANCHES:,} parallel branches": (
+        lambda: Parallel(over=range(BRANCHES), each=model),
+        BRANCHES,
+    ),
+    "graph of 200 in a line": (lambda: line(200), 200),
+    "graph of 200 side by side": (lambda: fan(200), 200),
     "sync callable, inline": (lambda: Chain([(f"s{at}", function) for at in range(100)]), 100),
 }
 THREADED = "sync callable, in a worker thread"
@@ -90,6 +167,25 @@ def figures(backend: str) -> dict[str, float]:
     return found
 
 
+def peak(backend: str) -> tuple[int, int]:
+    """Return the bytes of memory that many branches take at their peak, and those of the result."""
+    many = Parallel(over=range(BRANCHES), each=model)
+
+    async def work() -> tuple[int, int]:
+        await many.run(VALUES)
+        gc.collect()
+        tracemalloc.start()
+        result = await many.run(VALUES)
+        kept, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(result.outcomes) == BRANCHES
+        return most, kept
+
+    run: Callable[..., Any] = anyio.run
+    found: tuple[int, int] = run(work, backend=backend)
+    return found
+
+
 def main() -> None:
     """Print the table."""
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}")
@@ -99,6 +195,12 @@ def main() -> None:
     asyncio_figures, trio_figures = figures("asyncio"), figures("trio")
     for name in (*CASES, THREADED):
         print(f"| {name} | {asyncio_figures[name]:.0f} | {trio_figures[name]:.0f} |")
+    print()
+    print(f"| {BRANCHES:,} parallel branches, KiB | asyncio | trio |")
+    print("|---|---|---|")
+    memory = [peak("asyncio"), peak("trio")]
+    for at, name in enumerate(("peak while they run", "of which the result and its record")):
+        print(f"| {name} | {memory[0][at] / 1024:.0f} | {memory[1][at] / 1024:.0f} |")
 
 
 if __name__ == "__main__":

@@ -32,28 +32,39 @@ if TYPE_CHECKING:
         PatternUnsupported,
         PolicyMismatch,
         Problem,
+        RouteError,
+        RouteFileError,
         RunbookInvalid,
+        RunBusy,
         RunFailed,
         SpecInvalid,
         StaleState,
         StateVersion,
+        StoreError,
         Undetermined,
         UsageError,
     )
     from interlock.harness._compact import Compact
     from interlock.harness.cascade import Cascade, CascadeResult, cascade
     from interlock.harness.chain import Chain, ChainResult, Stage, chain
+    from interlock.harness.graph import Graph, GraphResult
     from interlock.harness.hooks import Block, Hooks
     from interlock.harness.judge import Gate
     from interlock.harness.limits import Limits
     from interlock.harness.loop import Loop, LoopResult, loop
     from interlock.harness.mcp_tools import mcp_tools
+    from interlock.harness.orchestrate import Orchestrate, OrchestrateResult, orchestrate
+    from interlock.harness.parallel import Parallel, ParallelResult, parallel
+    from interlock.harness.refine import Refine, RefineResult, refine
     from interlock.harness.retry import Retry
+    from interlock.harness.route import Route, RouteResult, route
     from interlock.harness.run import Run
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
     from interlock.harness.tool import Tool, tool
     from interlock.harness.toolbus import ToolBus, finish, toolbus
+    from interlock.harness.vote import Vote, VotingResult, vote
+    from interlock.harness.work import Work
     from interlock.record.reply import as_reply
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
@@ -61,7 +72,7 @@ if TYPE_CHECKING:
     from interlock.record.values import ErrorInfo, Reply, ToolCall, ToolResult, Verdict
     from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
     from interlock.tools.branch import Branch, BranchResult, branch
-    from interlock.tools.consensus_vote import VoteResult, consensus_vote
+    from interlock.tools.consensus_vote import ConsensusVote, VoteResult, consensus_vote
     from interlock.tools.deadline_check import DeadlineResult, deadline_check
     from interlock.tools.decision_table import DecisionTable, TableResult, decision_table
     from interlock.tools.error_classify import (
@@ -102,11 +113,15 @@ _HOMES = {
         "PatternUnsupported",
         "PolicyMismatch",
         "Problem",
+        "RouteError",
+        "RouteFileError",
+        "RunBusy",
         "RunFailed",
         "RunbookInvalid",
         "SpecInvalid",
         "StaleState",
         "StateVersion",
+        "StoreError",
         "Undetermined",
         "UsageError",
     ),
@@ -118,12 +133,19 @@ _HOMES = {
     "harness.limits": ("Limits",),
     "harness.loop": ("Loop", "LoopResult", "loop"),
     "harness.mcp_tools": ("mcp_tools",),
+    "harness.parallel": ("Parallel", "ParallelResult", "parallel"),
+    "harness.refine": ("Refine", "RefineResult", "refine"),
+    "harness.graph": ("Graph", "GraphResult"),
+    "harness.orchestrate": ("Orchestrate", "OrchestrateResult", "orchestrate"),
     "harness.retry": ("Retry",),
+    "harness.route": ("Route", "RouteResult", "route"),
     "harness.run": ("Run",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
     "harness.tool": ("Tool", "tool"),
     "harness.toolbus": ("ToolBus", "finish", "toolbus"),
+    "harness.vote": ("Vote", "VotingResult", "vote"),
+    "harness.work": ("Work",),
     "record.reply": ("as_reply",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
@@ -131,7 +153,7 @@ _HOMES = {
     "record.values": ("ErrorInfo", "Reply", "ToolCall", "ToolResult", "Verdict"),
     "tools._plan": ("HeldStep", "ReadyStep", "SequencePlan"),
     "tools.branch": ("Branch", "BranchResult", "branch"),
-    "tools.consensus_vote": ("VoteResult", "consensus_vote"),
+    "tools.consensus_vote": ("ConsensusVote", "VoteResult", "consensus_vote"),
     "tools.deadline_check": ("DeadlineResult", "deadline_check"),
     "tools.decision_table": ("DecisionTable", "TableResult", "decision_table"),
     "tools.error_classify": (
@@ -146,6 +168,17 @@ _HOMES = {
     "tools.sequence_run": ("SequenceRun", "sequence_run"),
     "tools.stall_detect": ("StallResult", "stall_detect"),
 }
+_ROOMS = (
+    "conditions",
+    "errors",
+    "harness",
+    "record",
+    "routing",
+    "supervise",
+    "testing",
+    "tools",
+    "typing",
+)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -161,6 +194,7 @@ __all__ = [
     "Checks",
     "Compact",
     "ConfigError",
+    "ConsensusVote",
     "DeadlineResult",
     "DecisionTable",
     "ErrorClassify",
@@ -169,6 +203,8 @@ __all__ = [
     "ErrorVerdicts",
     "FormatResult",
     "Gate",
+    "Graph",
+    "GraphResult",
     "HeldStep",
     "Hooks",
     "InputInvalid",
@@ -179,6 +215,10 @@ __all__ = [
     "Limits",
     "Loop",
     "LoopResult",
+    "Orchestrate",
+    "OrchestrateResult",
+    "Parallel",
+    "ParallelResult",
     "PathInvalid",
     "Pattern",
     "PatternError",
@@ -190,14 +230,21 @@ __all__ = [
     "PolicyMismatch",
     "Problem",
     "ReadyStep",
+    "Refine",
+    "RefineResult",
     "Reply",
     "Resolution",
     "Result",
     "Retry",
     "RetryAfter",
     "Rollout",
+    "Route",
+    "RouteError",
+    "RouteFileError",
+    "RouteResult",
     "RuleScore",
     "Run",
+    "RunBusy",
     "RunFailed",
     "RunbookInvalid",
     "ScoreResult",
@@ -209,6 +256,7 @@ __all__ = [
     "StallResult",
     "StateVersion",
     "Step",
+    "StoreError",
     "TableResult",
     "Tier",
     "Tool",
@@ -219,7 +267,10 @@ __all__ = [
     "Usage",
     "UsageError",
     "Verdict",
+    "Vote",
     "VoteResult",
+    "VotingResult",
+    "Work",
     "__version__",
     "as_reply",
     "branch",
@@ -237,14 +288,19 @@ __all__ = [
     "lead_assign",
     "loop",
     "mcp_tools",
+    "orchestrate",
+    "parallel",
     "parse_retry_after",
+    "refine",
     "resolve",
+    "route",
     "rule_score",
     "sequence_run",
     "stall_detect",
     "tier_report",
     "tool",
     "toolbus",
+    "vote",
 ]
 
 
@@ -256,16 +312,7 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    if name in {
-        "conditions",
-        "errors",
-        "harness",
-        "record",
-        "supervise",
-        "testing",
-        "tools",
-        "typing",
-    }:
+    if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

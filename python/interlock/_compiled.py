@@ -200,10 +200,10 @@ class CompiledSpec(ABC):
 
     def answer_blocks(
         self,
-        pieces: Iterable[Piece],  # noqa: ARG002 (nobody answers them here)
+        pieces: Iterable[Piece | _core.ArrowRows],  # noqa: ARG002 (nobody answers them here)
         threads: int,  # noqa: ARG002 (as above)
     ) -> Iterator[Iterable[WireForm]] | None:
-        """Answer JSON Lines piece by piece; None where they are answered one at a time."""
+        """Answer JSON Lines or rows piece by piece; None where they are answered one at a time."""
         return None
 
     def check_rows(self, rows: _core.ArrowRows) -> None:

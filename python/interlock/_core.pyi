@@ -130,12 +130,14 @@ class Classifier:
     def classify_many(
         self,
         records: list[object],
-        one: Callable[[int], tuple[object, ...]],
+        one: Callable[[int], tuple[object, ...] | None],
+        refused: Callable[[int, BaseException], None] | None = None,
     ) -> ErrorRows:
         """The answers for a list of records.
 
         One that is not plain is read by `one`, which takes its place and gives the arguments of
-        `classify`.
+        `classify`, or nothing for what has no answer; `refused`, if given, is told of what is
+        raised: place, error.
         """
     def classify_lines(
         self,

@@ -15,6 +15,10 @@ InterlockError
 ├── StaleState           somebody else has moved the run meanwhile
 ├── UsageError           the library is used, or answered, in a way that has no meaning
 ├── RunFailed            a result was unwrapped that is not completed
+├── RouteError           a router that cannot go on: what it read, or what its plan says
+│   └── RouteFileError       a file of a choice that is there and is none
+├── StoreError           what is kept of a run cannot be had
+│   └── RunBusy              somebody else has the run
 └── Undetermined         a yes-or-no answer was asked for and there is none
 """
 
@@ -33,11 +37,15 @@ __all__ = [
     "PatternUnsupported",
     "PolicyMismatch",
     "Problem",
+    "RouteError",
+    "RouteFileError",
+    "RunBusy",
     "RunFailed",
     "RunbookInvalid",
     "SpecInvalid",
     "StaleState",
     "StateVersion",
+    "StoreError",
     "Undetermined",
     "UsageError",
 ]
@@ -168,6 +176,62 @@ class StaleState(InterlockError):
 
 class UsageError(InterlockError):
     """The library is used wrongly, or a callable returned what has no meaning there."""
+
+
+class StoreError(InterlockError):
+    """What is kept of a run cannot be read or written."""
+
+
+class RunBusy(StoreError):
+    """Somebody else has the run; the text says how long it was waited for."""
+
+
+class RouteError(InterlockError):
+    """A router that takes no route; nothing falls back to a later source or the default.
+
+    Attributes:
+        code: What is wrong, such as `route/unknown`.
+        message: What is wrong and what to write instead.
+        router_id: The router; None where none is known.
+        source_kind: `caller`, `preseed`, `route_source_file` or `context_dependency`.
+        source_path: Where it was read.
+        value: A one-line preview of what stands there.
+        available: The routes that there are.
+        problems: Every fault, where there may be several.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        router_id: str | None = None,
+        source_kind: str | None = None,
+        source_path: str | None = None,
+        value: str | None = None,
+        available: tuple[str, ...] = (),
+        problems: tuple[Problem, ...] = (),
+    ) -> None:
+        """Take what is wrong, and where."""
+        super().__init__(code, message)
+        self.code, self.message = code, message
+        self.router_id, self.source_kind, self.source_path = router_id, source_kind, source_path
+        self.value, self.available, self.problems = value, available, problems
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle with everything that is known."""
+        return type(self), self.args, self.__dict__
+
+    def __str__(self) -> str:
+        """`router: file: value: message [code]`; several problems below each other."""
+        if len(self.problems) > 1:
+            return "\n".join([self.message, *(f"  {problem}" for problem in self.problems)])
+        known = (self.router_id, self.source_path, self.value)
+        return ": ".join([*filter(None, known), f"{self.message} [{self.code}]"])
+
+
+class RouteFileError(RouteError):
+    """A file of a choice that is there and is none, or cannot be read."""
 
 
 class RunFailed(InterlockError):

@@ -112,11 +112,14 @@ impl Classifier {
     }
 
     /// The answers for a list of records. One that is not plain is read by `one`, which takes its
-    /// place and gives the arguments of `classify`.
+    /// place and gives the arguments of `classify`, or nothing for what has no answer; `refused`,
+    /// if given, is told of what is raised: place, error.
+    #[pyo3(signature = (records, one, refused=None))]
     fn classify_many(
         &self,
         records: &Bound<'_, PyList>,
         one: &Bound<'_, PyAny>,
+        refused: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<ErrorRows> {
         let mut answers = Vec::with_capacity(records.len());
         let mut plain = Plain::default();
@@ -124,10 +127,20 @@ impl Classifier {
             let answer = |signals: &Signals<'_>| {
                 Answer::new(self.classifier.classify(signals), signals.exhausted, None)
             };
-            answers.push(Some(match plain.with(&record, answer) {
-                Some(answer) => answer,
-                None => self.answer(one.call1((place,))?.extract()?, Some(place))?,
-            }));
+            if let Some(answer) = plain.with(&record, answer) {
+                answers.push(Some(answer));
+                continue;
+            }
+            let ask = one.call1((place,)).and_then(|ask| ask.extract::<Option<_>>());
+            let named = refused.is_none().then_some(place);
+            let read = ask.and_then(|ask| ask.map(|ask| self.answer(ask, named)).transpose());
+            answers.push(match (read, refused) {
+                (Err(error), Some(refused)) => {
+                    refused.call1((place, error))?;
+                    None
+                }
+                (read, _) => read?,
+            });
         }
         Ok(ErrorRows { answers })
     }

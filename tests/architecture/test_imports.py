@@ -37,8 +37,9 @@ HEAVY = {
 }
 
 THIRD_PARTY = {
-    "anyio": {"harness", "testing"},
+    "anyio": {"harness", "routing", "supervise", "testing"},
     "click": {"cli"},
+    "filelock": {"routing"},
     "jsonschema": {"spec"},
     "pydantic": {"spec"},
     "pydantic_core": {"spec"},
@@ -49,12 +50,13 @@ THIRD_PARTY = {
 }
 
 MAY_NOT_IMPORT = {
-    "supervise": {"cli", "testing"},
-    "record": {"cli", "harness", "spec", "supervise", "testing"},
-    "harness": {"cli", "supervise", "testing"},
-    "integrations": {"cli", "harness", "record", "supervise", "testing"},
-    "tools": {"cli", "harness", "record", "spec", "supervise", "testing"},
-    "spec": {"cli", "supervise", "tools", "conditions", "_compiled"},
+    "supervise": {"cli", "routing", "testing"},
+    "routing": {"cli", "spec", "supervise", "testing"},
+    "record": {"cli", "harness", "routing", "spec", "supervise", "testing"},
+    "harness": {"cli", "routing", "supervise", "testing"},
+    "integrations": {"cli", "harness", "record", "routing", "supervise", "testing"},
+    "tools": {"cli", "harness", "record", "routing", "spec", "supervise", "testing"},
+    "spec": {"cli", "routing", "supervise", "tools", "conditions", "_compiled"},
     "conditions": {"cli", "tools"},
     "_compiled": {"cli", "conditions"},
     "_instant": {"cli", "tools", "conditions", "_compiled", "spec"},
@@ -187,6 +189,7 @@ class TestEffects:
     TIMED = (CLOCK, PACKAGE / "harness" / "_clock.py")
     SEEDED = PACKAGE / "harness" / "ctx.py"
     LINES = PACKAGE / "_lines.py"
+    RUNS = PACKAGE / "routing" / "_files.py"
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
     def test_only_cli_shows_things(self, path: Path) -> None:
@@ -195,13 +198,13 @@ class TestEffects:
         assert room(name_of(path)) == "cli" or set() == shown | streams
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
-    def test_only_spec_lines_and_cli_touch_files(self, path: Path) -> None:
+    def test_effects_on_files_have_a_home(self, path: Path) -> None:
         opened = {n for n in calls(path) if n == "open" or n.endswith(self.OPENING)}
         modules = {"io", "os", "pathlib", "shutil", "socket", "subprocess", "tempfile"}
         # A path in a signature is a type and opens nothing.
         named = {n for n in imported(path) if n in modules} - ({"os"} if not opened else set())
         rooms = {"cli", "integrations", "spec"}
-        reads = room(name_of(path)) in rooms or path == self.LINES
+        reads = room(name_of(path)) in rooms or path in (self.LINES, self.RUNS)
         assert reads or set() == opened | named
 
     @pytest.mark.parametrize("path", FILES, ids=IDS)
@@ -210,7 +213,7 @@ class TestEffects:
             return
         read = {n for n in uses(path) if n.startswith(("os.environ", "os.getenv", *self.CLOCKS))}
         ticked = {n for n in uses(path) if n.endswith((".now", ".utcnow", ".today"))}
-        if room(name_of(path)) == "harness":
+        if room(name_of(path)) in ("harness", "routing"):
             # The clock that the run was given.
             ticked = {n for n in ticked if not f".{n}".endswith(".clock.now")}
         assert set() == read | ticked | (set(self.CHANCE) & set(imported(path)))

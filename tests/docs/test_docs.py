@@ -34,7 +34,7 @@ PAGES = [*(ROOT / name for name in NAMES), *sorted(DOCS.rglob("*.md"))]
 # Its commands take minutes, and its numbers are those of one machine.
 MEASURED = DOCS / "benchmarks.md"
 RUN = [page for page in PAGES if page != MEASURED]
-NEEDED = {"integrations.md": ("pyarrow", "polars", "duckdb")}
+NEEDED = {"integrations.md": ("pyarrow", "polars", "duckdb"), "ray.md": ("pyarrow", "ray")}
 PACKS = ROOT / "src" / "classify" / "packs"
 PACKS_KNOWN = _core.error_packs()
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
@@ -207,6 +207,7 @@ def test_a_page_shows_what_happens(
 ) -> None:
     for name in NEEDED.get(page.name, ()):
         engine(name)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
 

@@ -82,6 +82,7 @@ def test_polars_columns_of_nothing_but_nulls() -> None:
         frame = pl.DataFrame({"a": [None, None], "b": deep}).head(size)
         made = frame.select(answer=polars.decide(route))["answer"]
         assert made.struct["outcome"].to_list() == ["a"] * size
+        assert [one.outcome for one in route.decide_many(frame)] == ["a"] * size
 
 
 def test_duckdb() -> None:
@@ -176,6 +177,11 @@ class TestTools:
         assert self.outcomes(ErrorClassify(), {"status": [503, 404]}) == [
             one.outcome for one in ErrorClassify().classify_many([{"status": 503}, {"status": 404}])
         ]
+        # A rule that cannot be judged is named, as it is of the other tools.
+        spec = {"rules": [{"id": "r", "matches": "(a)\\1", "class": "auth", "action": "fail"}]}
+        rules = ErrorClassify.from_spec(spec)
+        made = arrow.for_batches(rules)(engine("pyarrow").table({"message": ["aa"]}))
+        assert made["undetermined"].to_pylist() == ["r"]
 
     def test_a_spec_as_data(self) -> None:
         spec = {"tool": "Branch", "arms": [{"name": "big", "when": self.WHEN}]}

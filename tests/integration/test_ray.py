@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 from engines import engine
 
-from interlock import Branch
+from interlock import Branch, ErrorClassify
 from interlock.integrations.ray import PartsFailed, decide_files
 
 ROWS = int(os.environ.get("INTERLOCK_RAY_ROWS", "160000"))
@@ -140,6 +141,41 @@ def test_a_killed_worker_loses_nothing(
     assert done.resumed == 0
     assert outcomes(done.paths) == expected
     assert not list((tmp_path / "out").glob(".*"))
+
+
+@pytest.mark.usefixtures("ray")
+def test_errors_are_answered_in_their_place(tmp_path: Path) -> None:
+    pa, pq = engine("pyarrow"), engine("pyarrow.parquet")
+    rows: list[dict[str, Any]] = [
+        {"status": 503, "attempt": 1.0, "body": None},
+        {"status": None, "attempt": 1.5, "body": None},
+        {"status": 529, "attempt": None, "body": "{"},
+        {"status": 404, "attempt": None, "body": '{"error":"no such model"}'},
+    ]
+    columns, lines = tmp_path / "errors.parquet", tmp_path / "errors.jsonl"
+    pq.write_table(pa.Table.from_pylist(rows), columns, row_group_size=2)
+    lines.write_text("".join(f"{json.dumps({**row, 'body': None})}\n" for row in rows))
+    tool = ErrorClassify()
+    done = decide_files(tool, [columns, lines], tmp_path / "out", json_columns=["body"])
+
+    assert done.rows == 8
+    found = [row for path in done.paths[:2] for row in pq.read_table(path).to_pylist()]
+    expected = tool.classify_many([{"status": 503}, {"status": 404}])
+    assert [row["outcome"] for row in found] == [
+        expected[0].outcome,
+        "(error)",
+        "(error)",
+        expected[1].outcome,
+    ]
+    assert [row["error"] and row["error"].partition(":")[0] for row in found] == [
+        None,
+        "attempt",
+        "body",
+        None,
+    ]
+    written = [json.loads(line) for line in done.paths[2].read_bytes().splitlines()]
+    assert ["error" in line for line in written] == [False, True, False, False]
+    assert written[0] == expected[0].to_dict()
 
 
 @pytest.mark.usefixtures("ray")

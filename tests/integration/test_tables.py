@@ -70,11 +70,55 @@ def test_one_by_one(spec: Path, table: Any, lines: Path, tmp_path: Path) -> None
 
 def test_classify(tmp_path: Path) -> None:
     pa = engine("pyarrow")
-    given = pa.table({"status": [503, None, 9_999_999], "exitCode": [None, 137, None]})
+    columns: dict[str, list[Any]] = {"status": [503, None, 404], "attempt": [1.0, None, 1.5]}
+    given = pa.table({name: cells * 2_000 for name, cells in columns.items()})
     path = write(tmp_path / "errors.parquet", given)
     stdin = "".join(json.dumps(row) + "\n" for row in given.to_pylist()).encode()
-    from_lines, ran = interlock("classify", stdin=stdin), interlock("classify", path)
-    assert (from_lines.code, from_lines.out) == (ran.code, ran.out)
+    for more in ((), ("--strict",)):
+        from_lines = interlock("classify", "--summary", *more, stdin=stdin)
+        ran = interlock("classify", path, "--summary", *more)
+        assert (1, from_lines.out) == (ran.code, ran.out)
+        told = from_lines.err.replace("standard input", str(path))
+        assert without_rate(ran.err) == without_rate(told)
+
+
+class TestColumnsOfJson:
+    TEXTS = ('{"total": 1200}', "{oops", None, '{"total": 7}', "") * 20_000
+
+    @pytest.mark.parametrize("more", [(), ("--explain",), ("--strict",), ("--threads", "2")])
+    def test_as_the_same_texts_in_json_lines(
+        self, more: tuple[str, ...], spec: Path, tmp_path: Path
+    ) -> None:
+        texts = self.TEXTS if "--explain" not in more else self.TEXTS[:1_000]
+        of_payload = tmp_path / "payload.yaml"
+        of_payload.write_text(spec.read_text("utf-8").replace("total", "payload.total"), "utf-8")
+        path = write(tmp_path / "r.parquet", engine("pyarrow").table({"payload": texts}))
+        ran = interlock("decide", of_payload, path, "--json-column", "payload", *more)
+        written = ("null" if text is None else text for text in texts)
+        lines = "".join(f'{{"payload":{text}}}\n' for text in written).encode()
+        from_lines = interlock("decide", of_payload, "-", *more, stdin=lines)
+        # What is wrong with a text is told from its own start.
+        assert [row if "error" not in row else row["line"] for row in ran.rows] == [
+            row if "error" not in row else row["line"] for row in from_lines.rows
+        ]
+        assert ran.code == 1
+        assert f"{path}:2: payload: expected" in ran.err
+
+    def test_of_errors(self, tmp_path: Path) -> None:
+        given = engine("pyarrow").table({"body": ['{"code":"rate_limit_exceeded"}', "{", None]})
+        path = write(tmp_path / "errors.parquet", given)
+        ran = interlock("classify", path, "--json-column", "body")
+        assert ["error" in row for row in ran.rows] == [False, True, False]
+
+    def test_columns_that_are_none(self, spec: Path, table: Any, tmp_path: Path) -> None:
+        path = write(tmp_path / "r.parquet", table)
+        for name, said in (("totl", 'did you mean "total"'), ("total", "holds no texts")):
+            ran = interlock("decide", spec, path, "--json-column", name)
+            assert (1, b"") == (ran.code, ran.out)
+            assert said in ran.err
+        ran = interlock("decide", spec, "-", "--json-column", "note", stdin=b"{}")
+        assert (2, b"") == (ran.code, ran.out)
+        assert "--json-column is for a file of columns" in ran.err
 
 
 def test_no_rows_and_no_such_column(spec: Path, table: Any, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from engines import engine
 from hypothesis import given
 from hypothesis import strategies as st
+from laws.arrow_slots import Slotted
 from laws.arrow_strategies import arrays
 from laws.strategies import check_lists
 
@@ -56,3 +57,39 @@ def test_rows_are_answered_as_plain_data(least: int, data: st.DataObject) -> Non
     assert score.score_many(array).to_list() == list(map(score.score, records))
     roster = LeadAssign(drawn, strategy="first")
     assert roster.assign_many(array).to_list() == list(map(roster.assign, records))
+
+
+NONE = pa.null()
+NULLS: dict[str, Any] = {
+    "alone": pa.nulls(4),
+    "struct": pa.array([{"x": None}, None, {"x": None}, {}], pa.struct([("x", NONE)])),
+    "list": pa.array([[None], None, [], [None] * 2], pa.list_(NONE)),
+    "large_list": pa.array([[None], None, [], [None] * 2], pa.large_list(NONE)),
+    "fixed_size_list": pa.array([[None] * 2, None, [None] * 2, None], pa.list_(NONE, 2)),
+    "list_view": pa.array([[None], None, [], [None] * 2], pa.list_view(NONE)),
+    "large_list_view": pa.array([[None], None, [], [None] * 2], pa.large_list_view(NONE)),
+    "map": pa.array([[("x", None)], None, [], [("y", None)]], pa.map_(pa.string(), NONE)),
+    "dictionary": pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 0]), pa.nulls(2)),
+    "runs": pa.RunEndEncodedArray.from_arrays([1, 4], pa.nulls(2)),
+    "empty_struct": pa.array([{}, None, {}, {}], pa.struct([])),
+}
+OPS = [
+    {"name": f"{op} {path}", "when": [{"path": path, "op": op}]}
+    for path in ("c", "c.x", "c[0]")
+    for op in ("isEmpty", "exists")
+]
+IS = {"path": "c", "op": "equals"}
+
+
+@pytest.mark.parametrize("name", NULLS)
+@pytest.mark.parametrize("rows", [slice(0, 4), slice(1, 3), slice(0, 0)])
+def test_nulls_of_no_type_with_a_buffer_or_without(name: str, rows: slice) -> None:
+    given = {"c": NULLS[name], "n": pa.array([1, 2, 3, 4]), "d": pa.nulls(4)}
+    batch = pa.record_batch(given).slice(rows.start, rows.stop - rows.start)
+    slotted: Any = Slotted(batch)
+    records = plain(batch.to_struct_array())
+    values: tuple[Any, ...] = (None, {}, [None])
+    for arm in (*OPS, *({"name": "is", "when": [{**IS, "expected": one}]} for one in values)):
+        route = Branch([arm])
+        assert route.decide_many(slotted).to_list() == list(map(route.decide, records))
+    assert slotted.slots

@@ -57,6 +57,8 @@ def polars_kinds(pl: Any) -> list[tuple[Any, st.SearchStrategy[Any]]]:
         (pl.Enum(["x", "y", "z"]), st.sampled_from(["x", "z"])),
         (pl.List(pl.String), st.lists(st.one_of(st.none(), texts), max_size=3)),
         (pl.Struct({"a": pl.String, "b": pl.Null}), inner),
+        (pl.List(pl.Null), st.lists(st.none(), max_size=3)),
+        (pl.Array(pl.Null, 2), st.lists(st.none(), min_size=2, max_size=2)),
     ]
 
 
@@ -78,6 +80,7 @@ def test_polars(data: st.DataObject) -> None:
     route = route_for(data, records)
     answers = frame.lazy().select(a=polars.decide(route)).collect()["a"]
     assert answers.struct["outcome"].to_list() == outcomes(route, records)
+    assert [one.outcome for one in route.decide_many(frame)] == outcomes(route, records)
 
 
 KINDS = [

@@ -181,6 +181,16 @@ class TestOtherTools:
         with pytest.raises(ConfigError, match=r"records\[0\].id"):
             tool.classify_many(table(id=ints(1)))
 
+    def test_errors_in_columns_of_json(self) -> None:
+        bodies = ('{"error": {"type": "overloaded_error"}}', "{", None) * 2_000
+        told = table(status=ints(*(529, 529, 529) * 2_000), body=texts(*bodies))
+        tool: Any = ErrorClassify()
+        found = tool.classify_many(told, json_columns=["body"])
+        assert list(found.bad) == list(range(1, 6_000, 3))
+        assert found.bad[4_099].line == 4_100
+        # What is bad is no answer, and not counted as one.
+        assert sum(found.counts().values()) == 4_000
+
 
 class TestJson:
     TEXTS = table(doc=texts('{"n": 2}', None, '{"n":', '{"n": 1}'), n=ints(1, 2, 3, 4))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock import Branch, Checks, ConfigError, InterlockError, RuleScore
+from interlock import Branch, Checks, ConfigError, ErrorClassify, InterlockError, RuleScore
 from interlock.integrations import _parts
 from interlock.integrations._parts import Job, decide_part, finished, open_job, plan, swept
 
@@ -36,7 +36,8 @@ def decided(job: Job, out: Path, spec: Any = ROUTE) -> bytes:
 
 
 def locally(text: bytes, spec: Any = ROUTE) -> bytes:
-    many = spec.score_many if isinstance(spec, RuleScore) else spec.decide_many
+    names = {RuleScore: "score_many", ErrorClassify: "classify_many"}
+    many = getattr(spec, names.get(type(spec), "decide_many"))
     return b"".join(one.to_json().encode() + b"\n" for one in many(text))
 
 
@@ -104,7 +105,7 @@ class TestCutting:
 
     def test_other_tools_are_refused(self, tmp_path: Path) -> None:
         spec = Checks(ARMS[0]["when"])
-        with pytest.raises(ConfigError, match="must be one of Branch, DecisionTable, RuleScore"):
+        with pytest.raises(ConfigError, match="must be one of Branch, DecisionTable, RuleScore, E"):
             job_of(tmp_path / "a.jsonl", spec=spec)
 
     def test_parts_of_no_bytes_are_refused(self, tmp_path: Path) -> None:
@@ -117,7 +118,12 @@ class TestDeciding:
 
     @pytest.mark.parametrize("part_bytes", [1, 20, 1000])
     @pytest.mark.parametrize(
-        "spec", [ROUTE, RuleScore([{"id": "v", "when": ARMS[0]["when"], "points": 2}])]
+        "spec",
+        [
+            ROUTE,
+            RuleScore([{"id": "v", "when": ARMS[0]["when"], "points": 2}]),
+            ErrorClassify(),
+        ],
     )
     def test_bad_lines_and_blank_ones(self, tmp_path: Path, part_bytes: int, spec: Any) -> None:
         path = tmp_path / "a.jsonl"

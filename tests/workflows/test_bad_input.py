@@ -13,14 +13,25 @@ from interlock import (
     Chain,
     ConfigError,
     Gate,
+    Graph,
     Limits,
+    Orchestrate,
+    Parallel,
+    Refine,
     Retry,
+    Route,
     Run,
     Stage,
     Tier,
     UsageError,
+    Vote,
+    Work,
     cascade,
     chain,
+    parallel,
+    refine,
+    route,
+    vote,
 )
 from interlock.testing import scripted
 
@@ -33,6 +44,19 @@ def yes(_reply: object) -> bool:
 
 def text(_value: object) -> str:
     return "a"
+
+
+def graph(*nodes: Any, **options: Any) -> Any:
+    """Compile a graph of nodes with needs and conditions; other options go to the nodes."""
+    own = ("name", "fail", "max_steps", "concurrency", "max_tokens")
+    made = Graph(**{name: options.pop(name) for name in own if name in options})
+    for name, run, *rest in nodes:
+        made.node(name, run, **dict(zip(("needs", "when"), rest, strict=False)), **options)
+    return made.compile()
+
+
+def led(**options: Any) -> Orchestrate:
+    return Orchestrate(**{"plan": text, "workers": {"a": text}, "merge": text, **options})
 
 
 CASES: list[tuple[Any, list[str]]] = [
@@ -90,6 +114,44 @@ CASES: list[tuple[Any, list[str]]] = [
     (lambda: Chain([("a", lambda _a, _b, _c: 1)]), ["steps[0].run"]),
     (lambda: Chain([("a", lambda _a, *, b: b)]), ["steps[0].run"]),
     (lambda: Stage("a", text, reserved=1), ["reserved"]),  # type: ignore[call-arg]
+    (graph, ["nodes"]),
+    (lambda: graph(("a", text), ("a", text)), ["nodes[1].name"]),
+    (lambda: graph(("a/b", text)), ["nodes[0].name"]),
+    (lambda: graph(("a\n", text)), ["nodes[0].name"]),
+    (lambda: graph(("", text), (3, text)), ["nodes[0].name", "nodes[1].name"]),
+    (lambda: graph(("a", text), ("when_a", text)), ["nodes[1].name"]),
+    (lambda: graph(("a", text, "b")), ["nodes[0].needs"]),
+    (lambda: graph(("a", text, ["b"])), ["nodes[0].needs[0]"]),
+    (lambda: graph(("a", text, [3])), ["nodes[0].needs[0]"]),
+    (lambda: graph(("a", text, ["a"])), ["nodes[0].needs[0]"]),
+    (lambda: graph(("a", text, ["b"]), ("b", text, ["a"])), ["nodes[0].needs"]),
+    (lambda: graph(("a", lambda: 1)), ["nodes[0].run"]),
+    (lambda: graph(("a", text, [], 3)), ["nodes[0].when"]),
+    (lambda: graph(("a", text, [], Gate(3))), ["nodes[0].when.tool"]),  # type: ignore[arg-type]
+    (lambda: graph(("a", text), name="x/y"), ["name"]),
+    (lambda: graph(("a", text), fail="first"), ["fail"]),
+    (lambda: graph(("a", text), max_steps=0), ["max_steps"]),
+    (lambda: graph(("a", text), max_steps=None), ["max_steps"]),
+    (lambda: graph(("a", text), ("b", text), max_steps=1), ["nodes"]),
+    (lambda: graph(("a", text), concurrency=0), ["concurrency"]),
+    (lambda: graph(("a", text), max_tokens=-1), ["max_tokens"]),
+    (lambda: graph(("a", text), timeout=0, reserve=-1, cost_ms=0, retry=3), [
+        "nodes[0].timeout", "nodes[0].cost_ms", "nodes[0].reserve", "nodes[0].retry"]),
+    (lambda: graph(("a", 3, ["b"]), ("a", text), fail=True), [
+        "fail", "nodes[1].name", "nodes[0].needs[0]", "nodes[0].run"]),
+    (lambda: Graph(max_step=1), ["max_step"]),  # type: ignore[call-arg]
+    (lambda: Graph().node("a", text, need=["b"]), ["need"]),  # type: ignore[call-arg]
+    (Orchestrate, ["plan", "workers", "merge"]),
+    (lambda: led(plan=3), ["plan"]),
+    (lambda: led(merge=lambda: 1), ["merge"]),
+    (lambda: led(workers={}), ["workers"]),
+    (lambda: led(workers=[("a", text)]), ["workers"]),
+    (lambda: led(workers={"a/b": text, "": 3}), ["workers.a/b", "workers.", "workers."]),
+    (lambda: led(max_plan_steps=0), ["max_plan_steps"]),
+    (lambda: led(replans=-1, plan_retries=True, concurrency=None), [
+        "replans", "plan_retries", "concurrency"]),
+    (lambda: led(max_tokens=1.5, name=""), ["name", "max_tokens"]),
+    (lambda: led(replan=1), ["replan"]),
 ]  # fmt: skip
 
 
@@ -107,6 +169,13 @@ def test_refused_with_every_field(make: Any, fields: list[str]) -> None:
         (lambda: Cascade([("a", text)], acept=yes), "accept"),  # type: ignore[call-arg]
         (lambda: Chain([("a", text)], nam="x"), "name"),  # type: ignore[call-arg]
         (lambda: Limits(max_token=1), "max_tokens"),  # type: ignore[call-arg]
+        (lambda: Route(classify=text, arm={"a": text}), "arms"),  # type: ignore[call-arg]
+        (lambda: Refine(draft=text, judge=yes, max_round=3), "max_rounds"),  # type: ignore[call-arg]
+        (lambda: Parallel([text], concurency=2), "concurrency"),  # type: ignore[call-arg]
+        (lambda: Vote(text, weigth=len), "weight"),  # type: ignore[call-arg]
+        (lambda: Work(text, reserved=1), "reserve"),  # type: ignore[call-arg]
+        (lambda: Graph().node("a", text, need=[]), "needs"),  # type: ignore[call-arg]
+        (lambda: led(replan=1), "replans"),
     ],
 )
 def test_an_unknown_keyword_offers_the_nearest(make: Any, near: str) -> None:
@@ -114,14 +183,23 @@ def test_an_unknown_keyword_offers_the_nearest(make: Any, near: str) -> None:
         make()
 
 
-@pytest.mark.parametrize("function", [cascade, chain])
-def test_a_function_does_too_and_calls_nothing(go: Go, function: Any) -> None:
+FUNCTIONS: list[tuple[Any, Any]] = [
+    (cascade, lambda model: {"tiers": [("a", model)], "accept": yes}),
+    (chain, lambda model: {"steps": [("a", model)]}),
+    (route, lambda model: {"classify": model, "arms": {"a": model}}),
+    (refine, lambda model: {"draft": model, "judge": model}),
+    (parallel, lambda model: {"branches": [model]}),
+    (vote, lambda model: {"run_one": model}),
+]
+
+
+@pytest.mark.parametrize(("function", "options"), FUNCTIONS)
+def test_a_function_does_too_and_calls_nothing(go: Go, function: Any, options: Any) -> None:
     model = scripted()
     with pytest.raises(ConfigError, match='did you mean "run"'):
-        go(function, 1, [("a", model)], ran=Run())
-    options = {"accept": yes} if function is cascade else {}
+        go(function, 1, **options(model), ran=Run())
     with pytest.raises(ConfigError, match="run: 3: must be Run"):
-        go(function, 1, [("a", model)], run=3, **options)
+        go(function, 1, **options(model), run=3)
 
     assert model.calls == []
 

@@ -9,7 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock import Cascade, Chain, Limits, Reply, Result, Rollout, Run, Stage, Tier, Usage
+from interlock import (
+    Cascade,
+    Chain,
+    Limits,
+    Parallel,
+    Refine,
+    Reply,
+    Result,
+    Rollout,
+    Route,
+    Run,
+    Stage,
+    Tier,
+    Usage,
+    Vote,
+    Work,
+)
 from interlock.harness import Ctx
 from interlock.testing import ManualClock, run_checked
 
@@ -34,12 +50,14 @@ class Tree:
     parts: tuple[Any, ...]
 
 
+KINDS = ["chain", "cascade", "route", "refine", "parallel", "vote"]
+
 leaves = st.builds(Leaf, st.integers(0, 50), st.sampled_from([False, False, False, True]))
 trees = st.recursive(
     leaves,
     lambda parts: st.builds(
         Tree,
-        st.sampled_from(["chain", "cascade"]),
+        st.sampled_from(KINDS),
         st.sampled_from(["object", "result", "text", "reply", "step"]),
         st.lists(parts, min_size=1, max_size=3).map(tuple),
     ),
@@ -65,10 +83,21 @@ class World:
         return ask
 
     def workflow(self, tree: Tree, **options: Any) -> Any:
-        parts = [(str(at), self.callable(part)) for at, part in enumerate(tree.parts)]
+        calls = [self.callable(part) for part in tree.parts]
+        parts = [(f"p{at}", call) for at, call in enumerate(calls)]
         if tree.kind == "chain":
             return Chain(parts, **options)
-        return Cascade(parts, accept=lambda _reply: False, **options)
+        if tree.kind == "cascade":
+            return Cascade(parts, accept=lambda _reply: False, **options)
+        if tree.kind == "route":
+            classify = lambda _values: f"p{len(parts) - 1}"  # noqa: E731
+            return Route(classify=classify, arms=dict(parts), **options)
+        if tree.kind == "refine":
+            return Refine(draft=calls[0], judge=lambda _reply: False, max_rounds=2, **options)
+        # One after the other, so that no ceiling is passed by several at once.
+        if tree.kind == "parallel":
+            return Parallel(dict(parts), concurrency=1, **options)
+        return Vote(calls[0], n=2, concurrency=1, **options)
 
     def callable(self, tree: Any) -> Any:
         if isinstance(tree, Leaf):
@@ -150,6 +179,40 @@ def test_with_reserves_the_ceiling_is_hard(
     result = run_checked(lambda: made.run(1), backend=backend)
 
     assert result.usage.total == world.used <= ceiling
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@SOME
+@given(
+    uses=st.lists(st.integers(1, 40), min_size=1, max_size=12),
+    concurrency=st.integers(1, 5),
+    ceiling=st.integers(0, 150),
+    spare=st.none() | st.integers(0, 10),
+)
+def test_branches_pass_a_ceiling_by_no_more_than_run_at_once(
+    backend: str, uses: list[int], concurrency: int, ceiling: int, spare: int | None
+) -> None:
+    world = World(ceiling)
+
+    def branch(tokens: int) -> Any:
+        ask = world.model(Leaf(tokens))
+        return ask if spare is None else Work(ask, reserve=tokens + spare)
+
+    made = Parallel([branch(tokens) for tokens in uses], concurrency=concurrency)
+    run = Run(limits=Limits(max_tokens=ceiling))
+    result: Any = run_checked(lambda: made.run(1, run=run), backend=backend)
+    ended = sum(one.ok for one in result.outcomes)
+
+    assert len(result.outcomes) == len(uses)
+    assert result.usage.total == world.used == result.usage.input
+    assert (result.stopped_by == "done") == (ended == len(uses))
+    if spare is None:
+        # They start in order, and what has started ends.
+        assert world.used == sum(uses[:ended])
+        assert world.used <= max(ceiling - 1, 0) + concurrency * max(uses)
+        assert ended == len(uses) or world.used >= ceiling
+    else:
+        assert world.used <= ceiling
 
 
 @SOME

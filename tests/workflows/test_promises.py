@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-PROMISES = {"C": range(1, 29), "H": range(1, 21), "L": range(1, 49)}
+PROMISES = {"C": range(1, 29), "H": range(1, 21), "L": range(1, 49), "N": (1, 2, 3, 4, 5, 6, 9, 10)}
 """The promises of each workflow, by the letter of their ids."""
 
 TESTED = {
     f"{letter}-{number}"
     for path in HERE.glob("test_*.py")
     for letter, number in re.findall(
-        r"^(?:async )?def test_([A-Z])_(\d\d)_", path.read_text("utf-8"), re.MULTILINE
+        r"^ *(?:async )?def test_([A-Z])_(\d\d)_", path.read_text("utf-8"), re.MULTILINE
     )
 }
 

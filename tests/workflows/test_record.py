@@ -24,7 +24,7 @@ from interlock import (
     Verdict,
     cascade,
 )
-from interlock.harness import Event
+from interlock.harness import Event, NodeOutcome, Plan
 from interlock.record import Result
 from interlock.testing import ManualClock, run_checked, scripted
 
@@ -72,6 +72,11 @@ VALUES: list[Any] = [
     ROLLOUT,
     Event(seq=1, run_id="r", path="a", event="step_ended", at="", step=STEP, data={"a": 1}),
     Result(status="failed", stopped_by="failed", rollout=ROLLOUT, error=ERROR, data={"x": 1}),
+    Result(status="completed", stopped_by="done", rollout=ROLLOUT, output="", data={}),
+    Reply(data=[]),
+    Reply(data=""),
+    NodeOutcome(id="a", state="failed", answer=Reply("x"), error=ERROR, reason="r"),
+    Plan([{"id": "a", "worker": "w", "needs": []}]),
 ]  # fmt: skip
 
 

@@ -10,21 +10,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from reports.differences import differences
 
 from interlock import (
     Block,
+    Branch,
     Checks,
     ErrorInfo,
     Hooks,
     Limits,
+    Orchestrate,
+    Refine,
     Reply,
     Retry,
     Run,
     Stage,
     ToolBus,
     ToolCall,
+    Usage,
     UsageError,
     Verdict,
     cascade,
@@ -32,6 +37,10 @@ from interlock import (
     error_classify,
     finish,
     loop,
+    orchestrate,
+    parallel,
+    refine,
+    route,
     tool,
     toolbus,
 )
@@ -296,6 +305,217 @@ def test_a_hook_that_always_objects_ends_somewhere(go: Go, case: int) -> None:
             assert found[name.removesuffix(" at least")] >= wanted
         else:
             assert found[name] == wanted
+
+
+@pytest.mark.parametrize("case", range(5))
+def test_nothing_said_may_take_the_default_and_nothing_else(go: Go, case: int) -> None:
+    report = REPORTS["rep-N-01"]
+    given, expected = report["input"]["cases"][case], dict(report["expected"][case])
+    arms = {name: scripted("done") for name in report["input"]["arms"]}
+    classify = scripted(given["classify"])
+    result = go(route, 1, classify=classify, arms=arms, default=given.get("default"))
+
+    for name in expected.pop("error lists", ()):
+        assert name in result.error.message
+    assert expected == {name: getattr(result, name) for name in expected}
+    assert [name for name, arm in arms.items() if arm.calls] == [result.arm] * (
+        result.stopped_by == "done"
+    )
+
+
+@pytest.mark.parametrize("case", range(2))
+def test_what_removed_each_candidate_is_told(go: Go, case: int) -> None:
+    report = REPORTS["rep-N-03"]
+    values, expected = report["input"]["cases"][case], report["expected"][case]
+    tool = Branch(report["input"]["arms"])
+    arms = {name: scripted("done") for name in ("m1", "m2")}
+    result = go(route, values, classify=tool, arms=arms)
+    evaluated = result.rollout.step("classify").decision["evaluated"]
+    reasons = {arm["name"]: arm["reason"].split(":")[0] for arm in evaluated if not arm["ok"]}
+
+    assert result.arm == expected.get("arm")
+    assert result.stopped_by == expected.get("stopped_by", "done")
+    assert expected.get("reasons", reasons) == reasons
+    assert all(f"{name}: {path}" in str(result.error) for name, path in reasons.items()) is (
+        result.arm is None
+    )
+
+
+def test_nothing_is_counted_down_on_the_object(go: Go) -> None:
+    report = REPORTS["rep-F-01"]
+    given, expected = report["input"], report["expected"]
+    script = [Refused(503), "draft"] * given["runs"]
+    made = Refine(
+        draft=scripted(*script),
+        judge=lambda _reply: Verdict(ok=False, score=0.95),
+        max_rounds=given["max_rounds"],
+        target=given["target"],
+    )
+    runs = [Run("r", retry=Retry(**given["retry"]), clock=ManualClock()) for _ in range(3)]
+    results = [go(made.run, 1, run=run) for run in runs]
+
+    assert results[0] == results[1] == results[2]
+    assert expected == {name: getattr(results[0], name) for name in expected}
+
+
+@pytest.mark.parametrize("case", range(2))
+def test_the_best_draft_comes_back_not_the_last(go: Go, case: int) -> None:
+    report = REPORTS["rep-F-03"]
+    given, expected = report["input"], report["expected"][case]
+    scores = [Verdict(ok=False, score=score) for score in given["cases"][case]]
+    draft = scripted(*(f"draft {number}" for number in range(len(scores))))
+    result = go(
+        refine,
+        1,
+        draft=draft,
+        judge=scripted(*scores),
+        max_rounds=given["max_rounds"],
+        target=given["target"],
+    )
+
+    assert expected == {name: getattr(result, name) for name in expected}
+    assert result.output == f"draft {result.best_round}"
+
+
+ERRORS = {"raise TimeoutError": TimeoutError, "raise PermissionError": PermissionError}
+
+
+def in_order(script: Wire, order: list[str]) -> dict[str, Any]:
+    """Make branches that end one after the other in this order."""
+    ended = {name: anyio.Event() for name in order}
+
+    def branch(name: str, said: object) -> Any:
+        async def work(_value: object) -> object:
+            for before in order[: order.index(name)]:
+                await ended[before].wait()
+            ended[name].set()
+            if isinstance(said, str) and said in ERRORS:
+                raise ERRORS[said]
+            return said
+
+        return work
+
+    return {name: branch(name, said) for name, said in script.items()}
+
+
+def test_one_failure_loses_nobody_elses_answer(go: Go) -> None:
+    report = REPORTS["rep-P-01"]
+    given = report["input"]
+    seen: list[Any] = []
+
+    async def work() -> Any:
+        branches = in_order(given["branches"], given["order of ending"])
+        return await parallel(1, branches, fail=given["fail"], join=seen.extend)
+
+    result = go(work)
+    expected = report["expected"]
+
+    assert [[one.name, one.status, one.error and one.error.cls] for one in seen] == expected
+    assert tuple(seen) == result.outcomes
+    assert result.outputs == ({"k": 1}, None, {"k": 3})
+
+
+def test_position_is_identity(go: Go) -> None:
+    report = REPORTS["rep-P-03"]
+    given, expected = report["input"], report["expected"]
+
+    async def work() -> tuple[Any, Any]:
+        branches = in_order(given["branches"], given["order of ending"])
+        items = in_order({str(item): item for item in given["over"]}, ["3", "1", "2"])
+
+        async def each(item: int) -> object:
+            return await items[str(item)](item)
+
+        return await parallel(1, branches), await parallel(1, over=given["over"], each=each)
+
+    named, over = go(work)
+
+    assert list(named.outputs) == expected["outputs"]
+    assert list(over.outputs) == over.data == expected["over"]
+
+
+def test_those_behind_the_first_failure_are_not_started(go: Go) -> None:
+    report = REPORTS["rep-P-05"]
+    given, expected = report["input"], report["expected"]
+    answers = {name: ERRORS.get(said, lambda said=said: said)() for name, said in
+               given["branches"].items()}  # fmt: skip
+    branches = {name: scripted(said) for name, said in answers.items()}
+    result = go(parallel, 1, branches, fail=given["fail"], concurrency=given["concurrency"])
+
+    assert [name for name, branch in branches.items() if branch.calls] == expected["started"]
+    assert [[one.name, one.status] for one in result.outcomes] == expected["outcomes"]
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_a_worker_that_there_is_not_is_a_fault_of_the_plan(go: Go, case: int) -> None:
+    report = REPORTS["rep-G-01"]
+    given, expected = report["input"], report["expected"][case]
+    workers = {name: scripted("done", repeat=True) for name in given["workers"]}
+    plan = {"steps": [{"id": "a", **given["cases"][case]}]}
+    result = go(
+        orchestrate,
+        1,
+        plan=scripted(plan),
+        workers=workers,
+        merge=lambda _outcomes: "merged",
+        plan_retries=given["plan_retries"],
+    )
+    called = sum(len(worker.calls) for worker in workers.values())
+    said = str(result.error)
+
+    assert (called, result.stopped_by) == ((1, "done") if expected == "runs" else (0, "plan"))
+    if "offering" in expected:
+        assert f'did you mean "{expected.partition("offering ")[2]}"' in said
+    if "listing" in expected:
+        assert all(f'"{name}"' in said for name in workers)
+
+
+def test_a_ceiling_at_the_root_covers_the_tree(go: Go) -> None:
+    report = REPORTS["rep-G-03"]
+    ceiling = report["input"]["limits"]["max_steps"]
+    used = 0
+
+    def model(_inputs: object) -> Reply:
+        nonlocal used
+        used += 5
+        return Reply("a", usage=Usage(5))
+
+    def of(worker: Any, name: str) -> Orchestrate:
+        steps = [{"id": f"{name}{at}", "worker": "w"} for at in range(3)]
+        return Orchestrate(
+            plan=lambda _values: {"steps": steps},
+            workers={"w": worker},
+            merge=lambda _outcomes: "m",
+            name=name,
+        )
+
+    tree = of(of(model, "inner"), "root")
+    result = go(tree.run, 1, run=Run(limits=Limits(max_steps=ceiling)))
+
+    assert len(list(result.rollout.all_steps())) <= ceiling
+    assert result.stopped_by == "steps"
+    assert result.usage.total == used > 0
+
+
+def test_work_handed_round_in_a_circle_is_refused(go: Go) -> None:
+    report = REPORTS["rep-G-05"]
+    given, expected = report["input"], report["expected"]
+    lead, worker = scripted({"steps": given["plan"]}, repeat=True), scripted()
+    result = go(
+        orchestrate,
+        1,
+        plan=lead,
+        workers={"x": worker, "y": worker},
+        merge=worker,
+        plan_retries=given["plan_retries"],
+    )
+
+    assert result.stopped_by == expected["stopped_by"]
+    assert (len(lead.calls), len(worker.calls)) == (
+        expected["plans asked for"],
+        expected["worker calls"],
+    )
+    assert all(f'"{name}"' in str(result.error) for name in expected["fault names"])
 
 
 def test_every_report_has_a_test() -> None:

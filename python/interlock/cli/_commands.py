@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, TypedDict, TypeVar, cast
 
 import click
 
+from interlock.cli._routes import routes
 from interlock.cli._runbook import runbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from interlock.typing import JSON
 
 BOM = b"\xef\xbb\xbf"
 """A byte-order mark, which some editors put before UTF-8."""
 
-__all__ = ["BOM", "ClosedPipe", "cli", "standard_input"]
+__all__ = ["BOM", "ClosedPipe", "Options", "cli", "standard_input"]
 
 
 class ClosedPipe(Exception):
@@ -53,11 +55,24 @@ def cli() -> None:
     """
 
 
+cli.add_command(routes)
+
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 
 
-def _over_lines(command: _Command) -> _Command:
-    """Give a command the options that each has which reads JSON Lines."""
+class Options(TypedDict):
+    """The options of each command that reads many records."""
+
+    output: str | None
+    summary: bool
+    strict: bool
+    no_progress: bool
+    threads: int
+    json_column: tuple[str, ...]
+
+
+def _over_records(command: _Command) -> _Command:
+    """Give a command the options that each has which reads many records."""
     options = (
         click.option("--output", type=click.Path(dir_okay=False), help="Write to this file."),
         click.option("--summary", is_flag=True, help="Print counts per outcome on standard error."),
@@ -72,6 +87,12 @@ def _over_lines(command: _Command) -> _Command:
             metavar="N",
             help="Read a file by so many threads; 1 when left out.",
         ),
+        click.option(
+            "--json-column",
+            multiple=True,
+            metavar="NAME",
+            help="Read the texts of this column as JSON; may be repeated.",
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -82,18 +103,8 @@ def _over_lines(command: _Command) -> _Command:
 @click.argument("spec", type=click.Path(dir_okay=False))
 @click.argument("records", default="-", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--explain", is_flag=True, help="Say how every arm, row, rule or owner fared.")
-@_over_lines
-def decide(
-    spec: str,
-    records: str,
-    *,
-    output: str | None,
-    summary: bool,
-    explain: bool,
-    strict: bool,
-    no_progress: bool,
-    threads: int,
-) -> int:
+@_over_records
+def decide(spec: str, records: str, *, explain: bool, **options: Unpack[Options]) -> int:
     """Decide RECORDS (JSON Lines; `-` or nothing: standard input) by SPEC (YAML or JSON).
 
     A file that ends in .parquet, .pq, .arrow, .arrows, .feather or .ipc is read as columns.
@@ -107,33 +118,16 @@ def decide(
         for placed in found:
             click.echo(_lint.shown(spec, placed), err=True)
         return 1
-    return _decide.pass_over(
-        compiled,
-        records,
-        output,
-        explain=explain,
-        strict=strict,
-        summary=summary,
-        progress=not no_progress,
-        threads=threads,
-    )
+    return _decide.pass_over(compiled, records, explain=explain, **options)
 
 
 @cli.command()
 @click.argument("errors", default="-", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--packs", multiple=True, metavar="NAME", help="Ask this pack only; may be repeated.")
 @click.option("--no-packs", is_flag=True, help="Ask no pack.")
-@_over_lines
+@_over_records
 def classify(
-    errors: str,
-    *,
-    packs: tuple[str, ...],
-    no_packs: bool,
-    output: str | None,
-    summary: bool,
-    strict: bool,
-    no_progress: bool,
-    threads: int,
+    errors: str, *, packs: tuple[str, ...], no_packs: bool, **options: Unpack[Options]
 ) -> int:
     """Classify ERRORS (JSON Lines; `-` or nothing: standard input): what kind, and what next.
 
@@ -152,15 +146,7 @@ def classify(
         compiled = ErrorClassify(packs=packs or ([] if no_packs else None))
     except ConfigError as error:
         raise click.BadParameter(str(error), param_hint="--packs") from None
-    return _decide.pass_over(
-        compiled,
-        errors,
-        output,
-        strict=strict,
-        summary=summary,
-        progress=not no_progress,
-        threads=threads,
-    )
+    return _decide.pass_over(compiled, errors, **options)
 
 
 @cli.command()

@@ -25,16 +25,17 @@ from interlock.tools._batch import BadLine
 from interlock.tools._model_tools import decide, moment_for
 from interlock.tools._output import Written, counted, joined
 from interlock.tools._records import BLANKS, OVERLONG, what_is_wrong
-from interlock.tools.branch import Branch
-from interlock.tools.decision_table import DecisionTable
 from interlock.tools.lead_assign import LeadResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Unpack
 
+    from interlock import _core
     from interlock._compiled import CompiledSpec
     from interlock._lines import Piece
     from interlock._wire import WireForm
+    from interlock.cli._commands import Options
     from interlock.tools._output import Block
 
 __all__ = ["pass_over"]
@@ -54,32 +55,29 @@ class Outcome(Protocol):
 
 
 def pass_over(
-    compiled: CompiledSpec,
-    records: str,
-    output: str | None,
-    *,
-    explain: bool = False,
-    strict: bool,
-    summary: bool,
-    progress: bool,
-    threads: int = 1,
+    compiled: CompiledSpec, records: str, *, explain: bool = False, **options: Unpack[Options]
 ) -> int:
     """Decide every line of the records, report the bad ones, and return the exit code."""
-    run = _Run(compiled, records, explain=explain, strict=strict, threads=threads)
+    json_columns = [*options["json_column"]]
+    if json_columns and not is_table(records):
+        raise click.UsageError("--json-column is for a file of columns, such as records.parquet.")
+    run = _Run(
+        compiled, records, explain=explain, strict=options["strict"], threads=options["threads"]
+    )
     opened = table(records) if is_table(records) else source(records)
-    with opened as given, destination(output, lambda: not run.stopped) as out:
+    with opened as given, destination(options["output"], lambda: not run.stopped) as out:
         total = given.rows if isinstance(given, Table) else size_of(given)
-        bar = Progress(total, shown=progress)
+        bar = Progress(total, shown=not options["no_progress"])
         began = perf_counter()
         with bar:
             if isinstance(given, Table):
-                run.over(_rows_told_to(bar, given.batches), out)
+                run.over(_rows_told_to(bar, given.batches, json_columns), out)
             else:
                 run.through(given, out, bar)
         took = perf_counter() - began
-    if summary:
+    if options["summary"]:
         print_summary(run.records, run.counts)
-    if summary or bar.is_shown:
+    if options["summary"] or bar.is_shown:
         print_rate(run.records, took)
     return run.exit_code()
 
@@ -116,15 +114,15 @@ class _Run:
         else:
             self._by_blocks(cast("Iterator[Block]", blocks), out)
 
-    def over(self, batches: Iterator[Any], out: IO[bytes]) -> None:
+    def over(self, blocks: Iterator[_core.ArrowRows], out: IO[bytes]) -> None:
         """Decide every row of columns; memory is bounded by the largest batch."""
-        compiled, threads = self._compiled, self._threads
-        at_once = compiled.answer_blocks((), threads) is not None and not self._explain
-        if at_once and isinstance(compiled, (Branch, DecisionTable)):
-            decided = compiled.decide_many
-            self._by_blocks((decided(rows, threads=threads) for rows in batches), out)
+        answered = None
+        if not self._explain:
+            answered = self._compiled.answer_blocks(blocks, self._threads)
+        if answered is None:
+            self._one_by_one(_rows_read(self._compiled, blocks), _Made(out))
         else:
-            self._one_by_one(_rows_read(compiled, batches), _Made(out))
+            self._by_blocks(cast("Iterator[Block]", answered), out)
 
     def _by_blocks(self, blocks: Iterator[Block], out: IO[bytes]) -> None:
         written = Written()
@@ -271,19 +269,23 @@ def _line_read(line: bytes) -> Json | str:
     return OVERLONG if len(line) > LINE_LIMIT else Json(line.rstrip(BLANKS))
 
 
-def _rows_read(compiled: CompiledSpec, batches: Iterator[Any]) -> Iterator[tuple[int, _Reading]]:
+def _rows_read(
+    compiled: CompiledSpec, blocks: Iterator[_core.ArrowRows]
+) -> Iterator[tuple[int, _Reading]]:
     numbers = count(1)
-    for batch in batches:
-        for rows in row_blocks(batch, []):
-            compiled.check_rows(rows)
-            for place in range(len(rows)):
-                yield next(numbers), partial(rows.record, place)
+    for rows in blocks:
+        compiled.check_rows(rows)
+        for place in range(len(rows)):
+            yield next(numbers), partial(rows.record, place)
 
 
-def _rows_told_to(bar: Progress, batches: Iterable[Any]) -> Iterator[Any]:
+def _rows_told_to(
+    bar: Progress, batches: Iterable[Any], json_columns: list[str]
+) -> Iterator[_core.ArrowRows]:
     for batch in batches:
-        yield batch
-        bar.advance(len(batch))
+        for rows in row_blocks(batch, json_columns):
+            yield rows
+            bar.advance(len(rows))
 
 
 def _told_to(bar: Progress, pieces: Iterator[Piece]) -> Iterator[Piece]:

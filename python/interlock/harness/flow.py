@@ -9,7 +9,7 @@ from interlock.record.rollout import Kind
 
 __all__ = ["Flow", "Node"]
 
-_SHAPES = {"gate": ("{", "}"), "accept": ("{", "}"), "judge": ("{", "}"), "classify": ("{", "}")}
+_JUDGING = ("accept", "classify", "decision", "gate", "judge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Flow(Record):
         numbered = {node.id: f"n{number}" for number, node in enumerate(self.nodes)}
         lines = ["flowchart TD"]
         for node in self.nodes:
-            left, right = _SHAPES.get(node.kind, ("[", "]"))
+            left, right = ("{", "}") if node.kind in _JUDGING else ("[", "]")
             lines.append(f'    {numbered[node.id]}{left}"{_quoted(node.id)}"{right}')
         for node in self.nodes:
             arrow = f'-- "{_quoted(node.label)}" -->' if node.label else "-->"

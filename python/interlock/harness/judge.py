@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from interlock import _core
 from interlock.conditions import CheckReport, Checks
 from interlock.errors import Problem, UsageError
+from interlock.harness._ballot import VotingResult
 from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import keywords, wrong
 from interlock.harness._frame import Reading
@@ -176,7 +177,19 @@ def _read_own(value: object, step: str) -> Reading | None:
         return _reading(Verdict(value), value)
     if isinstance(value, tuple):
         return _read_pair(cast("tuple[object, ...]", value), step)
-    return None
+    return _read_ballot(value) if isinstance(value, VotingResult) else None
+
+
+def _read_ballot(result: VotingResult) -> Reading | None:
+    """Read what several judges settled on, each of whom said yes or no."""
+    verdict = Verdict(ok=False, reason="the votes are not decided", undetermined=True)
+    if result.decided:
+        answer = _yes_or_no(result.winner)
+        if answer is None:
+            return None
+        verdict = Verdict(answer, "" if answer else "the votes say no", result.agreement)
+    # What it used and its record are those of the run inside the step.
+    return _reading(verdict, {"decided": result.decided, **_said(verdict)})
 
 
 def _read_tool(value: object, passing: tuple[object, ...] | None) -> Reading | None:

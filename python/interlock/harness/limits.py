@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from interlock.harness._clock import Clock
-    from interlock.harness._frame import Plan
+    from interlock.harness._frame import Frame, Plan
     from interlock.record.usage import Usage
 
 __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
@@ -33,6 +33,7 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Stopped",
     "UNLIMITED",
     "admit",
+    "held_back",
     "remaining",
     "settle",
 ]
@@ -241,6 +242,21 @@ def admit(accounts: Iterable[Account], plan: Plan, clock: Clock) -> None:
     for account in accounts:
         account.steps += 1
         account.reserved += plan.reserve
+
+
+def held_back(accounts: Iterable[Account], reserve: int, outer: Frame | None) -> bool:
+    """Say whether a step does not fit for no other reason than what others hold reserved."""
+    is_held = False
+    for account in accounts:
+        most = account.limits.max_tokens
+        if most is None:
+            continue
+        # As `admit` tests it, with and without what others hold.
+        held = account.reserved - (0 if outer is None else outer.covered(account))
+        if account.tokens >= most or account.tokens + reserve > most:
+            return False
+        is_held |= account.tokens + held >= most or account.tokens + held + reserve > most
+    return is_held
 
 
 def settle(accounts: Iterable[Account], reserve: int, usage: Usage) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -11,15 +10,15 @@ from interlock import _core
 from interlock._compiled import CompiledSpec
 from interlock._lines import Records
 from interlock.errors import ConfigError, Problem
-from interlock.tools._batch import BadLine, Batch
+from interlock.tools._batch import Batch
 from interlock.tools._model_tools import TOOLS, unknown_tool
-from interlock.tools.error_classify import ErrorVerdict, ErrorVerdicts
+from interlock.tools.error_classify import ErrorVerdicts
 from interlock.tools.lead_assign import LeadAssign
 
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["Ask", "Spec", "asked"]
+__all__ = ["Ask", "Spec", "asked", "labelled"]
 
 Spec: TypeAlias = "CompiledSpec | Mapping[str, object] | str | PathLike[str]"
 """A compiled spec; or a spec with its `tool`, as a mapping or a file, which is read strictly."""
@@ -61,15 +60,13 @@ def _batch(
     compiled: CompiledSpec, name: str, options: dict[str, object], records: Records
 ) -> Batch[Any]:
     answers: object = getattr(compiled, name)(records, **options)
-    return _labelled(answers) if isinstance(answers, ErrorVerdicts) else cast("Batch[Any]", answers)
+    return labelled(answers) if isinstance(answers, ErrorVerdicts) else cast("Batch[Any]", answers)
 
 
-def _labelled(verdicts: Sequence[ErrorVerdict | BadLine]) -> Batch[Any]:
+def labelled(verdicts: ErrorVerdicts) -> Batch[Any]:
     """Give verdicts as a batch; its outcomes are `class / action`."""
-    codes: dict[str, int] = {}
-    column = array("i", (codes.setdefault(one.outcome, len(codes)) for one in verdicts))
-    bad = {place: one for place, one in enumerate(verdicts) if isinstance(one, BadLine)}
-    return Batch(tuple(codes), column.tobytes(), verdicts, {}, bad)
+    column = verdicts.indices.tobytes()
+    return Batch(verdicts.outcomes, column, verdicts, verdicts.undetermined, verdicts.bad)
 
 
 def _refused(field: str, value: object, message: str) -> ConfigError:

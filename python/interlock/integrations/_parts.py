@@ -11,16 +11,20 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from interlock import _core
+from interlock._columns import row_blocks
 from interlock._lines import Piece
 from interlock.errors import ConfigError, InterlockError, Problem
+from interlock.integrations._ask import asked, labelled
 from interlock.tools._output import Written, joined
 from interlock.tools._records import BLANKS
+from interlock.tools.error_classify import ErrorClassify, ErrorVerdicts
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
     from interlock._compiled import CompiledSpec
     from interlock.tools._batch import Batch
+    from interlock.tools._output import Block
 
 __all__ = ["Job", "Part", "Source", "decide_part", "finished", "open_job", "plan", "swept"]
 
@@ -31,6 +35,7 @@ _COLUMNS = ".parquet"
 _BLOCK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 5
+_TOOLS = ("Branch", "DecisionTable", "RuleScore", "ErrorClassify")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +100,8 @@ def plan(
         ConfigError: For files that are none, that are named twice, or of another kind.
         OSError: When a file cannot be looked at.
     """
-    if spec.tool not in _METHODS:
-        message = (
-            f"must be one of {', '.join(_METHODS)}: others are not asked for each record alone"
-        )
+    if spec.tool not in _TOOLS:
+        message = f"must be one of {', '.join(_TOOLS)}: others are not asked for each record alone"
         raise _wrong("spec", spec.tool, message)
     if part_bytes < 1:
         raise _wrong("part_bytes", part_bytes, "must be at least 1")
@@ -280,10 +283,9 @@ def _decide_lines(spec: CompiledSpec, path: Path, part: Part, beside: Path) -> t
 
 def _answer_lines(spec: CompiledSpec, text: bytes) -> list[bytes]:
     if (blocks := spec.answer_blocks([Piece(text)], 1)) is None:
-        batch = cast("Any", _answers(spec, text))
-        return [answer.to_json().encode() + b"\n" for answer in batch]
+        return [answer.to_json().encode() + b"\n" for answer in asked(spec, {})(text)]
     written = Written()
-    return [line for block in blocks for line in written.lines(cast("Batch[Any]", block))]
+    return [line for block in blocks for line in written.lines(cast("Block", block))]
 
 
 def _decide_rows(
@@ -293,11 +295,19 @@ def _decide_rows(
     pq = _parquet()
     with pq.ParquetFile(path) as file:
         table = file.read_row_group(part.start)
-    answers = pa.record_batch(_answers(spec, table, json_columns=job.json_columns))
+    answers = pa.record_batch(_answer_rows(spec, table, [*job.json_columns]))
     with beside.open("xb") as out:
         pq.write_table(pa.Table.from_batches([answers]), out)
         _keep(out)
     return table.num_rows, pq.read_metadata(beside).num_rows
+
+
+def _answer_rows(spec: CompiledSpec, table: Any, json_columns: list[str]) -> Batch[Any]:
+    if isinstance(spec, ErrorClassify):
+        # An error that is refused ends no part: it is answered in its place, as a bad line is.
+        blocks = spec.answer_blocks(row_blocks(table, json_columns), 1)
+        return labelled(ErrorVerdicts.joined(blocks))
+    return asked(spec, {"json_columns": json_columns})(table)
 
 
 def _parquet() -> Any:
@@ -309,11 +319,3 @@ def _keep(out: IO[bytes]) -> None:
     """Have it on the disk before it is renamed: a name stands for a whole part."""
     out.flush()
     os.fsync(out.fileno())
-
-
-_METHODS = {"Branch": "decide_many", "DecisionTable": "decide_many", "RuleScore": "score_many"}
-
-
-def _answers(spec: CompiledSpec, records: object, **options: object) -> Batch[Any]:
-    many = getattr(spec, _METHODS[spec.tool])
-    return cast("Batch[Any]", many(records, **options))

@@ -36,23 +36,7 @@ def decide(spec: Spec, *columns: object, **options: object) -> Any:
 
 def _answers(ask: Ask, records: Any) -> Any:
     pl = needed("polars", "polars")
-    kind = _with_nulls_of_a_kind(pl, records.dtype)
-    frame = pl.DataFrame(ask(records if kind == records.dtype else records.cast(kind)))
-    return frame.cast(_kinds(pl)).to_struct(records.name)
-
-
-def _with_nulls_of_a_kind(pl: Any, kind: Any) -> Any:
-    """Replace the type of nothing but nulls, which Polars hands over with a buffer too many."""
-    if kind == pl.Null:
-        return pl.Boolean
-    if isinstance(kind, pl.Struct):
-        fields = {one.name: _with_nulls_of_a_kind(pl, one.dtype) for one in kind.fields}
-        return pl.Struct(fields)
-    if isinstance(kind, pl.List):
-        return pl.List(_with_nulls_of_a_kind(pl, kind.inner))
-    if isinstance(kind, pl.Array):
-        return pl.Array(_with_nulls_of_a_kind(pl, kind.inner), kind.size)
-    return kind
+    return pl.DataFrame(ask(records)).cast(_kinds(pl)).to_struct(records.name)
 
 
 def _kinds(pl: Any) -> Mapping[str, Any]:

@@ -76,7 +76,7 @@ def decide_files(
     that has ended before its end.
 
     Args:
-        spec: A compiled `Branch`, `DecisionTable` or `RuleScore`.
+        spec: A compiled `Branch`, `DecisionTable`, `RuleScore` or `ErrorClassify`.
         files: Paths that every worker can read, ending in `.parquet`, `.jsonl` or `.ndjson`.
         out: A folder that every worker can write to. Parquet is answered by columns as in a
             `Batch`, JSON Lines by lines as `interlock decide` writes.

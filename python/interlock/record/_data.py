@@ -29,8 +29,8 @@ class Record(WireForm):
     """A frozen dataclass that can be written as data and read back equal.
 
     A field whose default is None or empty is left out when it has that value. Annotations may be
-    plain types, `Literal`, other records, and tuples, mappings and unions of these; a field
-    annotated `object` holds any JSON value.
+    plain types, `Literal`, other records, and tuples, sequences, mappings and unions of these; a
+    field annotated `object` holds any JSON value.
     """
 
     __slots__ = ()
@@ -156,7 +156,7 @@ def _reader(hint: Any) -> _Read:
         return _union(inner)
     if origin is Literal:
         return _literal(inner)
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         return _listed(_reader(inner[0]))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapped(_reader(inner[1]))

@@ -18,7 +18,7 @@ class Script:
     """An async callable that gives the answers of a script, one a call.
 
     Attributes:
-        calls: What it was called with, in order.
+        calls: What it was called with, in order; several arguments stand as a tuple.
     """
 
     def __init__(
@@ -35,13 +35,13 @@ class Script:
         self._seconds, self._clock = seconds, clock
         self.calls: list[object] = []
 
-    async def __call__(self, value: object) -> object:
+    async def __call__(self, value: object, *more: object) -> object:
         """Give the next answer.
 
         Raises:
             AssertionError: When the script is at its end.
         """
-        self.calls.append(value)
+        self.calls.append((value, *more) if more else value)
         if self._seconds and self._clock is not None:
             await self._clock.sleep(self._seconds)
         else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock._columns import is_arrow, read_json_columns, row_blocks
-from interlock._lines import is_text, pieces
+from interlock._lines import Piece, is_text, pieces
 from interlock.errors import InterlockError
 from interlock.tools._batch import BadLine
 from interlock.tools._error_verdict import ErrorVerdicts, Plain
@@ -15,8 +15,6 @@ from interlock.tools._signals import read_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from interlock._lines import Piece
 
 __all__ = ["error_blocks", "many"]
 
@@ -35,7 +33,7 @@ def many(
     """
     json = read_json_columns(json_columns, records)
     if is_arrow(records):
-        return ErrorVerdicts.joined(_row_blocks(classifier, row_blocks(records, json)))
+        return ErrorVerdicts.joined(_all_rows(classifier, row_blocks(records, json)))
     if is_text(records):
         return ErrorVerdicts.joined(error_blocks(classifier, pieces(records), threads))
     # Of our own: a record may change somebody's list while it is read.
@@ -48,11 +46,15 @@ def many(
 
 
 def error_blocks(
-    classifier: _core.Classifier, pieces: Iterable[Piece], threads: int
+    classifier: _core.Classifier, pieces: Iterable[Piece | _core.ArrowRows], threads: int
 ) -> Iterator[ErrorVerdicts]:
-    """Classify the lines of one piece after the other."""
+    """Classify the lines or rows of one piece after the other; what is refused is a bad line."""
     before = 0
     for piece in pieces:
+        if not isinstance(piece, Piece):
+            yield from _row_blocks(classifier, piece, before, strict=False)
+            before += len(piece)
+            continue
         if piece.overlong:
             before += 1
             yield ErrorVerdicts(Plain([None]), {0: BadLine(line=before, message=OVERLONG)})
@@ -62,30 +64,46 @@ def error_blocks(
         yield verdicts
 
 
-def _row_blocks(
+def _all_rows(
     classifier: _core.Classifier, blocks: Iterable[_core.ArrowRows]
 ) -> Iterator[ErrorVerdicts]:
     before = 0
     for rows in blocks:
-        for start in range(0, len(rows), _TOGETHER):
-            end = min(start + _TOGETHER, len(rows))
-            yield _rows(classifier, [rows.record(row) for row in range(start, end)], before + start)
+        yield from _row_blocks(classifier, rows, before, strict=True)
         before += len(rows)
 
 
-def _rows(classifier: _core.Classifier, records: list[object], before: int) -> ErrorVerdicts:
-    bad = {
-        place: BadLine(line=before + place + 1, message=record)
-        for place, record in enumerate(records)
-        if isinstance(record, str)
-    }
-    for place in bad:
-        records[place] = {}
+def _row_blocks(
+    classifier: _core.Classifier, rows: _core.ArrowRows, before: int, *, strict: bool
+) -> Iterator[ErrorVerdicts]:
+    for start in range(0, len(rows), _TOGETHER):
+        end = min(start + _TOGETHER, len(rows))
+        records = [rows.record(row) for row in range(start, end)]
+        yield _rows(classifier, records, before + start, strict=strict)
 
-    def one(place: int) -> tuple[object, ...]:
-        return tuple(read_signals(records[place], f"records[{before + place}]"))
 
-    return ErrorVerdicts(classifier.classify_many(records, one), bad)
+def _rows(
+    classifier: _core.Classifier, records: list[object], before: int, *, strict: bool
+) -> ErrorVerdicts:
+    bad: dict[int, BadLine] = {}
+
+    def told(place: int, message: str) -> None:
+        bad[place] = BadLine(line=before + place + 1, message=message)
+
+    def one(place: int) -> tuple[object, ...] | None:
+        record = records[place]
+        if isinstance(record, str):
+            told(place, record)
+            return None
+        return tuple(read_signals(record, f"records[{before + place}]" if strict else ""))
+
+    def refused(place: int, error: BaseException) -> None:
+        if not isinstance(error, InterlockError):
+            raise error
+        told(place, what_is_wrong(error))
+
+    rows = classifier.classify_many(records, one, None if strict else refused)
+    return ErrorVerdicts(rows, bad)
 
 
 def _block(

@@ -61,6 +61,11 @@ class ErrorVerdict(WireForm):
         """A short label for counting."""
         return f"{self.error_class} / {self.action}"
 
+    @property
+    def undetermined(self) -> str | None:
+        """The rule of yours that could not be judged, when it ended the search."""
+        return self.matched if self.source == "undetermined" else None
+
     def to_dict(self) -> dict[str, JSON]:
         """Return the wire form."""
         wire: dict[str, JSON] = {

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, overload
 
 from interlock import _core
 from interlock._columns import is_arrow, read_json_columns, row_blocks
-from interlock._lines import is_text, pieces
+from interlock._lines import Piece, is_text, pieces
 from interlock.tools._batch import BadLine, Batch, R
 from interlock.tools._records import OVERLONG, iterable, read_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from interlock._lines import Piece
 
 __all__ = ["First", "decide_first", "first_blocks"]
 
@@ -63,12 +61,17 @@ def decide_first(
     return run.batch()
 
 
-def first_blocks(first: First[R], pieces: Iterable[Piece], threads: int) -> Iterator[Batch[R]]:
-    """Answer the lines of one piece after the other, each as a batch of its own."""
+def first_blocks(
+    first: First[R], pieces: Iterable[Piece | _core.ArrowRows], threads: int
+) -> Iterator[Batch[R]]:
+    """Answer the lines or rows of one piece after the other, each as a batch of its own."""
     before = 0
     for piece in pieces:
         run = _Run(first, threads, before)
-        run.piece(piece)
+        if isinstance(piece, Piece):
+            run.piece(piece)
+        else:
+            run.rows(piece)
         yield run.batch()
         before = run.read
 

@@ -214,8 +214,10 @@ class Branch(CompiledSpec):
         """
         return decide_first(self._first(), records, threads, json_columns)
 
-    def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[Batch[BranchResult]]:
-        """Answer JSON Lines piece by piece, each as a batch of its own."""
+    def answer_blocks(
+        self, pieces: Iterable[Piece | _core.ArrowRows], threads: int
+    ) -> Iterator[Batch[BranchResult]]:
+        """Answer JSON Lines or rows piece by piece, each as a batch of its own."""
         return first_blocks(self._first(), pieces, threads)
 
     def _first(self) -> First[BranchResult]:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock._compiled import plain_problems, refuse, unknown_fields
+from interlock._compiled import refuse
 from interlock._wire import WireForm
-from interlock.tools._fields import choice_problems, missing, read_entries, text_problems
-from interlock.tools._limits import VOTES_LIMIT
-from interlock.tools._normalize import Normalizer, read_normalizer
+from interlock.tools._fields import choice_problems
+from interlock.tools._normalize import read_normalizer
 from interlock.tools._numbers import (
     distance,
     exact,
-    is_finite,
     number_problems,
     product,
     ratio,
     total,
     written,
 )
+from interlock.tools._votes import Vote, read_votes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,13 +28,9 @@ if TYPE_CHECKING:
     from interlock.errors import Problem
     from interlock.typing import JSON, Number, VoteMode
 
-__all__ = ["VoteGroup", "VoteResult", "consensus_vote"]
+__all__ = ["ConsensusVote", "VoteGroup", "VoteResult", "consensus_vote"]
 
 _MODES = ("exact", "numeric", "set")
-_FIELDS = ("value", "weight", "voter")
-
-_Form: TypeAlias = "str | Decimal | frozenset[str] | None"
-"""What the mode compares: a digest, a number, a set of digests; None joins nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,18 +106,10 @@ class VoteResult(WireForm):
         }
 
 
-class _Vote(NamedTuple):
-    position: int
-    value: JSON
-    form: _Form
-    weight: Decimal
-    voter: str
-
-
 @dataclass(slots=True)
 class _Group:
-    founder: _Vote
-    members: list[_Vote] = field(default_factory=list["_Vote"])
+    founder: Vote
+    members: list[Vote] = field(default_factory=list["Vote"])
 
     @property
     def weight(self) -> Decimal:
@@ -174,22 +161,107 @@ def consensus_vote(
         (True, 'yes', 2, ('#1',))
     """
     normalizer, problems = read_normalizer(normalize)
-    cast_votes, more = _read_votes(votes, mode, normalizer)
-    refuse(
-        [
-            *more,
-            *choice_problems(mode, "mode", _MODES),
-            *number_problems(tolerance, "tolerance", least=0),
-            *number_problems(overlap, "overlap", least=0, most=1),
-            *number_problems(threshold, "threshold", least=0, most=1),
-            *problems,
-        ]
-    )
+    cast_votes, more = read_votes(votes, mode, normalizer)
+    refuse([*more, *_rule_problems(mode, tolerance, overlap, threshold), *problems])
     bound = exact(tolerance) if mode == "numeric" else exact(overlap)
     return _counted(_grouped(cast_votes, bound), cast_votes, exact(threshold))
 
 
-def _grouped(votes: Sequence[_Vote], bound: Decimal) -> list[_Group]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsensusVote:
+    """The rules of a vote, checked once; see `consensus_vote` for what they mean.
+
+    Raises:
+        SpecInvalid: With every problem found.
+
+    Example:
+        >>> from interlock import ConsensusVote
+        >>> rules = ConsensusVote(threshold=0.6)
+        >>> yes, no = {"value": "yes"}, {"value": "no"}
+        >>> rules.count([yes, no, yes]).decided, rules.is_settled([yes, yes], 1)
+        (True, True)
+    """
+
+    mode: VoteMode = "exact"
+    tolerance: Number = 0
+    overlap: Number = 1
+    threshold: Number = 0.5
+    normalize: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse rules that are none."""
+        _, problems = read_normalizer(self.normalize)
+        rules = _rule_problems(self.mode, self.tolerance, self.overlap, self.threshold)
+        refuse([*rules, *problems])
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the rules, as 64 hexadecimal digits."""
+        return _core.digest(
+            [self.mode, self.tolerance, self.overlap, self.threshold, self.normalize or {}]
+        )
+
+    @property
+    def is_orderless(self) -> bool:
+        """Whether the order of the votes makes no difference to which of them are one answer."""
+        bounds = {"exact": True, "numeric": self.tolerance == 0, "set": self.overlap == 1}
+        return bounds[self.mode]
+
+    def count(self, votes: Sequence[object]) -> VoteResult:
+        """Count votes, as `consensus_vote` does.
+
+        Raises:
+            SpecInvalid: With every problem found.
+        """
+        return consensus_vote(
+            votes,
+            mode=self.mode,
+            tolerance=self.tolerance,
+            overlap=self.overlap,
+            threshold=self.threshold,
+            normalize=self.normalize,
+        )
+
+    def is_settled(self, votes: Sequence[object], pending: int) -> bool:
+        """Say whether votes that are still to come can change neither the winner nor `decided`.
+
+        Args:
+            votes: Those that are there.
+            pending: How many are to come at most, each of weight 1. They stand behind the others,
+                unless the rules are `is_orderless`.
+
+        Raises:
+            SpecInvalid: As `count`.
+        """
+        if pending <= 0:
+            return True
+        if not votes:
+            return False
+        answer, more = self.count(votes), Decimal(pending)
+        weights = [exact(group.weight) for group in answer.groups]
+        bar = product(exact(self.threshold), exact(answer.total) + more)
+        first, second = weights[0], weights[1] if len(weights) > 1 else Decimal(0)
+        # At worst all of them go to the runner-up; nobody abstains who could raise the bar.
+        if first >= bar and first > second + more:
+            return True
+        # At best all of them go to one answer, an old one or a new one.
+        rivals = [second, *[first] * (len(weights) - 1), first]
+        best = zip([*weights, Decimal(0)], rivals, strict=True)
+        return not any(own + more >= bar and own + more > rival for own, rival in best)
+
+
+def _rule_problems(
+    mode: object, tolerance: object, overlap: object, threshold: object
+) -> list[Problem]:
+    return [
+        *choice_problems(mode, "mode", _MODES),
+        *number_problems(tolerance, "tolerance", least=0),
+        *number_problems(overlap, "overlap", least=0, most=1),
+        *number_problems(threshold, "threshold", least=0, most=1),
+    ]
+
+
+def _grouped(votes: Sequence[Vote], bound: Decimal) -> list[_Group]:
     groups: list[_Group] = []
     for vote in votes:
         home = next((group for group in groups if _match(group.founder, vote, bound)), None)
@@ -200,7 +272,7 @@ def _grouped(votes: Sequence[_Vote], bound: Decimal) -> list[_Group]:
     return groups
 
 
-def _match(founder: _Vote, vote: _Vote, bound: Decimal) -> bool:
+def _match(founder: Vote, vote: Vote, bound: Decimal) -> bool:
     left, right = founder.form, vote.form
     if isinstance(left, Decimal) and isinstance(right, Decimal):
         return distance(left, right) <= bound
@@ -210,7 +282,7 @@ def _match(founder: _Vote, vote: _Vote, bound: Decimal) -> bool:
     return left is not None and left == right
 
 
-def _counted(groups: list[_Group], votes: Sequence[_Vote], threshold: Decimal) -> VoteResult:
+def _counted(groups: list[_Group], votes: Sequence[Vote], threshold: Decimal) -> VoteResult:
     ranked = [(group.weight, group) for group in groups]
     # A stable sort: of equal weights the group that was seen first stays in front.
     ranked.sort(key=lambda pair: pair[0], reverse=True)
@@ -230,49 +302,3 @@ def _counted(groups: list[_Group], votes: Sequence[_Vote], threshold: Decimal) -
         groups=tuple(group.result() for _, group in ranked),
         dissenters=tuple(vote.voter for vote in votes if vote.position not in backers),
     )
-
-
-def _read_votes(
-    votes: object, mode: str, normalizer: Normalizer
-) -> tuple[list[_Vote], list[Problem]]:
-    entries, problems = read_entries(votes, "votes", VOTES_LIMIT)
-    found: list[_Vote] = []
-    for position, (place, entry) in enumerate(entries):
-        vote, more = _read_vote(position, place, entry, mode, normalizer)
-        found.append(vote)
-        problems += more
-    return found, problems
-
-
-def _read_vote(
-    position: int, place: str, entry: dict[str, JSON], mode: str, normalizer: Normalizer
-) -> tuple[_Vote, list[Problem]]:
-    problems = unknown_fields(entry, _FIELDS, f"{place}.")
-    value: JSON = None
-    key: _Form = None
-    if "value" not in entry:
-        problems.append(missing(f"{place}.value", "the answer (any JSON value, also null)"))
-    else:
-        value, not_json = plain_problems(entry["value"], f"{place}.value", finite=True)
-        value = normalizer.applied(value)
-        key, unfit = (None, not_json) if not_json else _form(value, mode, f"{place}.value")
-        problems += unfit
-    weight, voter = entry.get("weight", 1), entry.get("voter", f"#{position}")
-    weightless = number_problems(weight, f"{place}.weight", least=0)
-    problems += [*weightless, *text_problems(voter, f"{place}.voter")]
-    counts = Decimal(0) if weightless else exact(weight)
-    return _Vote(position, value, key, counts, cast("str", voter)), problems
-
-
-def _form(value: JSON, mode: str, place: str) -> tuple[_Form, Sequence[Problem]]:
-    """Give what the mode compares of a value, None where there is nothing that it can compare."""
-    if mode == "numeric":
-        if not is_finite(value):
-            return None, ()
-        problems = number_problems(value, place)
-        return (None if problems else exact(value)), problems
-    if mode == "set":
-        if not isinstance(value, list):
-            return None, ()
-        return frozenset(map(_core.fingerprint, value)), ()
-    return _core.fingerprint(value), ()

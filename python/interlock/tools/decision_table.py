@@ -220,9 +220,9 @@ class DecisionTable(CompiledSpec):
         return decide_first(self._as_first(), records, threads, json_columns)
 
     def answer_blocks(
-        self, pieces: Iterable[Piece], threads: int
+        self, pieces: Iterable[Piece | _core.ArrowRows], threads: int
     ) -> Iterator[Batch[TableResult]] | None:
-        """Answer JSON Lines piece by piece, each as a batch of its own; None but under `first`."""
+        """Answer lines or rows piece by piece, each as its own batch; None but under `first`."""
         return first_blocks(self._as_first(), pieces, threads) if self._policy == "first" else None
 
     def _as_first(self) -> First[TableResult]:

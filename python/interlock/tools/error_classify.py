@@ -191,7 +191,9 @@ class ErrorClassify(CompiledSpec):
         """
         return many(self._classifier, records, read_threads(threads), json_columns)
 
-    def answer_blocks(self, pieces: Iterable[Piece], threads: int) -> Iterator[ErrorVerdicts]:
+    def answer_blocks(
+        self, pieces: Iterable[Piece | _core.ArrowRows], threads: int
+    ) -> Iterator[ErrorVerdicts]:
         """Classify JSON Lines piece by piece."""
         return error_blocks(self._classifier, pieces, threads)
 

@@ -14,6 +14,7 @@ from interlock.tools._limits import STEPS_LIMIT
 from interlock.tools._plan import HeldStep, ReadyStep, SequencePlan
 from interlock.tools._records import decide_each
 from interlock.tools._rules import rule_reports
+from interlock.tools._standing import held, standing, state_of
 from interlock.tools._steps import (
     Step,
     ordered,
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
     from interlock._lines import Records
     from interlock.tools._batch import Batch
-    from interlock.typing import JSON, Instant, Limits, SequenceState
+    from interlock.typing import JSON, Instant, Limits
+
 __all__ = ["SequenceRun", "input_problems", "sequence_run"]
 
 
@@ -154,12 +156,13 @@ class SequenceRun(CompiledSpec):
         known = dict.fromkeys(progress.completed, "completed")
         known |= dict.fromkeys(progress.failed, "failed")
         undecided, marks = self._rules.standing(value)
-        held = _core.marked(self._positions, marks)
-        own = dict.fromkeys(held, "ready")
+        holding = _core.marked(self._positions, marks)
+        own = dict.fromkeys(holding, "ready")
         own |= dict.fromkeys(undecided, "undetermined")
         for index in self._order:
             if index not in known:
-                known[index] = self._standing(index, known, own.get(index, "skipped"), moment)
+                state = standing(self._steps[index], known, moment)
+                known[index] = state or own.get(index, "skipped")
         return self._planned(value, known, moment)
 
     def decide_many(
@@ -195,27 +198,15 @@ class SequenceRun(CompiledSpec):
 
         return decide_each(ask, self._rules, records, threads, json_columns)
 
-    def _standing(self, index: int, known: dict[int, str], own: str, now: int) -> str:
-        step = self._steps[index]
-        needed = [known[need] for need in step.needs]
-        if any(state in _DEAD for state in needed):
-            return "unreachable"
-        if any(state != "completed" for state in needed) or _is_early(step, now):
-            return "waiting"
-        return own
-
     def _planned(self, value: object, known: dict[int, str], now: int) -> SequencePlan:
         by_state: dict[str, list[int]] = {}
         for index in range(len(self._steps)):
             by_state.setdefault(known[index], []).append(index)
         plan = SequencePlan(
-            state=_state_of({*by_state}),
+            state=state_of(by_state),
             ready=tuple(self._ready(index) for index in by_state.get("ready", ())),
-            waiting=tuple(self._waiting(i, known, now) for i in by_state.get("waiting", ())),
-            unreachable=tuple(
-                HeldStep(id=self._steps[index].id, reason=self._needs(index, known, _DEAD))
-                for index in by_state.get("unreachable", ())
-            ),
+            waiting=self._held(by_state.get("waiting", ()), known, now),
+            unreachable=self._held(by_state.get("unreachable", ()), known, now),
             skipped=(),
             undetermined=(),
             completed=tuple(self._steps[index].id for index in by_state.get("completed", ())),
@@ -241,50 +232,10 @@ class SequenceRun(CompiledSpec):
         params = _core.plain(step.params) if isinstance(step.params, (dict, list)) else step.params
         return ReadyStep(id=step.id, index=index, params=params, has_params=step.has_params)
 
-    def _waiting(self, index: int, known: dict[int, str], now: int) -> HeldStep:
-        step = self._steps[index]
-        pending = self._needs(index, known, _PENDING)
-        if pending or step.after is None:
-            return HeldStep(id=step.id, reason=pending)
-        reason = f"is not due before {_core.format_instant(step.after)}"
-        return HeldStep(id=step.id, reason=reason, due_in_ms=step.after - now)
-
-    def _needs(self, index: int, known: dict[int, str], states: dict[str, str]) -> str:
-        """Say which needs of a step are in one of the states."""
-        named = (
-            f"needs {_core.preview(self._steps[need].id)}, {states[known[need]]}"
-            for need in self._steps[index].needs
-            if known[need] in states
-        )
-        return "; ".join(named)
-
-
-_DEAD = {
-    "failed": "which failed",
-    "skipped": "which was skipped",
-    "unreachable": "which is unreachable",
-}
-_PENDING = {
-    "ready": "which is not done",
-    "waiting": "which waits itself",
-    "undetermined": "which is undetermined",
-}
-_STATES: tuple[tuple[set[str], SequenceState], ...] = (
-    ({"ready"}, "ready"),
-    ({"waiting", "undetermined"}, "blocked"),
-    ({"failed", "unreachable"}, "halted"),
-)
-
-
-def _state_of(found: set[str]) -> SequenceState:
-    for states, state in _STATES:
-        if states & found:
-            return state
-    return "finished"
-
-
-def _is_early(step: Step, now: int) -> bool:
-    return step.after is not None and step.after > now
+    def _held(
+        self, indices: Iterable[int], known: dict[int, str], now: int
+    ) -> tuple[HeldStep, ...]:
+        return tuple(held(self._steps, index, known, now) for index in indices)
 
 
 def _read_now(now: object, *, required: bool) -> tuple[int, tuple[Problem, ...]]:

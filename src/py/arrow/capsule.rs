@@ -7,11 +7,12 @@
 
 use std::ffi::{CStr, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
@@ -21,11 +22,20 @@ const STREAM: &CStr = c"arrow_array_stream";
 
 /// Arrays of one type, one after the other.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) struct Source {
+    /// As it was told.
+    kind: DataType,
+    /// As the arrays are read.
+    read_as: DataType,
+    rest: Rest,
+}
+
+#[derive(Debug)]
+enum Rest {
     /// One array, until it is given.
     Array(Option<ArrayData>),
     /// A stream, until its end.
-    Stream(Option<FFI_ArrowArrayStream>, DataType),
+    Stream(Option<FFI_ArrowArrayStream>),
 }
 
 /// Why nothing could be read.
@@ -56,8 +66,8 @@ impl Source {
         if code != 0 {
             return Err(failed(&mut stream, code));
         }
-        let kind = guarded(|| DataType::try_from(&schema))?;
-        Ok(Self::Stream(Some(stream), kind))
+        let (kind, read_as) = kinds(&schema)?;
+        Ok(Self { kind, read_as, rest: Rest::Stream(Some(stream)) })
     }
 
     /// Takes the array out of its capsules.
@@ -73,23 +83,21 @@ impl Source {
         if array.is_released() {
             return Err(read_before());
         }
-        let kind = guarded(|| DataType::try_from(&schema))?;
-        Ok(Self::Array(Some(imported(array, kind)?)))
+        let (kind, read_as) = kinds(&schema)?;
+        let array = imported(array, read_as.clone())?;
+        Ok(Self { kind, read_as, rest: Rest::Array(Some(array)) })
     }
 
-    /// The type of the arrays.
+    /// The type of the arrays; nulls of no type stand as structs of no fields in them.
     pub(super) fn kind(&self) -> &DataType {
-        match self {
-            Self::Array(array) => array.as_ref().map_or(&DataType::Null, ArrayData::data_type),
-            Self::Stream(_, kind) => kind,
-        }
+        &self.kind
     }
 
     /// The next array; nothing more after a fault.
     pub(super) fn next(&mut self) -> Result<Option<ArrayData>, Fault> {
-        let (stream, kind) = match self {
-            Self::Array(array) => return Ok(array.take()),
-            Self::Stream(stream, kind) => (stream, kind),
+        let stream = match &mut self.rest {
+            Rest::Array(array) => return Ok(array.take()),
+            Rest::Stream(stream) => stream,
         };
         let Some(mut reading) = stream.take() else { return Ok(None) };
         let Some(get_next) = reading.get_next else { return Err(read_before()) };
@@ -102,7 +110,7 @@ impl Source {
         if array.is_released() {
             return Ok(None);
         }
-        let array = imported(array, kind.clone())?;
+        let array = imported(array, self.read_as.clone())?;
         *stream = Some(reading);
         Ok(Some(array))
     }
@@ -118,6 +126,43 @@ fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> Result<*mut T, Fault> 
     match capsule.pointer_checked(Some(name)) {
         Ok(pointer) if pointer.cast::<T>().is_aligned() => Ok(pointer.cast().as_ptr()),
         _ => Err(Fault::Handed(format!("handed over something else than {}", wanted()))),
+    }
+}
+
+/// The type that a schema tells, and the one as which arrays of it are read.
+fn kinds(schema: &FFI_ArrowSchema) -> Result<(DataType, DataType), Fault> {
+    let kind = guarded(|| DataType::try_from(schema))?;
+    let read_as = nulls_as_structs(&kind);
+    Ok((kind, read_as))
+}
+
+/// Has structs of no fields for nulls of no type.
+///
+/// Such nulls have no buffers, yet some producers (Polars) hand over one for which of them are
+/// null, and the library refuses it. A struct of no fields may have it or not, and no other.
+fn nulls_as_structs(kind: &DataType) -> DataType {
+    let of = |field: &FieldRef| {
+        let kind = nulls_as_structs(field.data_type());
+        Arc::new(field.as_ref().clone().with_data_type(kind))
+    };
+    match kind {
+        DataType::Null => DataType::Struct(Fields::empty()),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        DataType::List(item) => DataType::List(of(item)),
+        DataType::LargeList(item) => DataType::LargeList(of(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(of(item), *size),
+        DataType::ListView(item) => DataType::ListView(of(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(of(item)),
+        DataType::Map(entries, sorted) => DataType::Map(of(entries), *sorted),
+        DataType::Dictionary(keys, values) => {
+            DataType::Dictionary(keys.clone(), Box::new(nulls_as_structs(values)))
+        }
+        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(ends.clone(), of(values)),
+        DataType::Union(fields, mode) => {
+            let fields = fields.iter().map(|(id, field)| (id, of(field)));
+            DataType::Union(fields.collect(), *mode)
+        }
+        _ => kind.clone(),
     }
 }
 

@@ -75,7 +75,8 @@ impl ArrowStream {
                 }
             };
             let next = reading.next()?;
-            Ok(next.map(|(array, rows)| Rows::new(&array, rows, &self.json)))
+            let kind = reading.source.kind();
+            Ok(next.map(|(array, rows)| Rows::new(&array, kind, rows, &self.json)))
         });
         match found.map_err(|fault| refused(py, fault))? {
             None => Ok(None),

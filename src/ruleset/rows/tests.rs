@@ -105,7 +105,7 @@ proptest! {
             columns[0] = Arc::new(together(&["p"], vec![below], nulls));
         }
         let array = together(&["p", "q", "r"], columns, outer);
-        let rows = Rows::new(&array.to_data(), 0..COUNT, &[]).unwrap();
+        let rows = Rows::new(&array.to_data(), array.data_type(), 0..COUNT, &[]).unwrap();
         let layout = Layout::default();
         let frame = Frame::new(&rows, &layout, 0..COUNT);
         let query = set.of_rows(&rows).unwrap();

@@ -45,17 +45,17 @@ pub(super) enum Cells {
 }
 
 impl Column {
-    /// Some rows of an array.
-    pub(super) fn new(data: &ArrayData, rows: Range<usize>) -> Self {
-        Self::of(data, rows.start, rows.len(), Limits::DEEPEST)
+    /// Some rows of an array of a type.
+    pub(super) fn new(data: &ArrayData, kind: &DataType, rows: Range<usize>) -> Self {
+        Self::of(data, kind, (rows.start, rows.len()), Limits::DEEPEST)
     }
 
     /// Some rows of an array, counted from its first one; nesting beyond `depth` is foreign.
-    fn of(data: &ArrayData, skip: usize, length: usize, depth: usize) -> Self {
-        let part = Part { data, kind: data.data_type(), start: data.offset() + skip, length };
+    fn of(data: &ArrayData, kind: &DataType, (skip, length): (usize, usize), depth: usize) -> Self {
+        let part = Part { data, kind, start: data.offset() + skip, length };
         let nulls = data.nulls().map(|nulls| nulls.slice(skip, length));
         let cells = depth.checked_sub(1).and_then(|depth| Cells::of(part, depth));
-        let cells = cells.unwrap_or_else(|| Cells::Foreign(data.data_type().to_string().into()));
+        let cells = cells.unwrap_or_else(|| Cells::Foreign(kind.to_string().into()));
         Self { nulls, cells, length }
     }
 
@@ -108,42 +108,47 @@ impl Cells {
     fn of(part: Part<'_>, depth: usize) -> Option<Self> {
         let data = part.data;
         let child = |at: usize| data.child_data().get(at);
-        let whole =
-            |at: usize| child(at).map(|child| Box::new(Column::of(child, 0, child.len(), depth)));
+        let whole = |at: usize, kind: &DataType| {
+            child(at).map(|child| Box::new(Column::of(child, kind, (0, child.len()), depth)))
+        };
         Some(match part.kind {
             DataType::Null => Self::Null,
             DataType::Boolean => {
                 let bits = data.buffers().first().cloned().unwrap_or_default();
                 Self::Boolean(BooleanBuffer::new(bits, part.start, part.length))
             }
-            DataType::Dictionary(keys, _) => {
-                Self::Dictionary(Ints::of(Part { kind: keys, ..part })?, whole(0)?)
+            DataType::Dictionary(keys, values) => {
+                Self::Dictionary(Ints::of(Part { kind: keys, ..part })?, whole(0, values)?)
             }
-            DataType::RunEndEncoded(..) => {
+            DataType::RunEndEncoded(_, values) => {
                 let ends = child(0)?;
                 let (kind, start, length) = (ends.data_type(), ends.offset(), ends.len());
                 Self::Runs(
                     Ints::of(Part { data: ends, kind, start, length })?,
                     part.start,
-                    whole(1)?,
+                    whole(1, values.data_type())?,
                 )
             }
             DataType::Struct(fields) => Self::Struct(members(part, fields, depth)?),
-            DataType::Map(..) => {
+            DataType::Map(entries, _) => {
+                let DataType::Struct(fields) = entries.data_type() else { return None };
                 let entries = child(0)?;
-                let mut columns = entries.child_data().iter().map(|column| {
-                    Box::new(Column::of(column, entries.offset(), entries.len(), depth))
-                });
-                let (names, values) = (columns.next()?, columns.next()?);
+                let pairs =
+                    Part { data: entries, start: entries.offset(), length: entries.len(), ..part };
+                let mut columns = members(pairs, fields, depth)?.into_iter();
+                let (names, values) = (columns.next()?.1, columns.next()?.1);
                 // Names of another type are none that JSON has.
                 let is_text = matches!(names.values().cells, Cells::Text(_));
+                let (names, values) = (Box::new(names), Box::new(values));
                 return is_text.then_some(Self::Map(Spans::of(part)?, names, values));
             }
-            DataType::List(_)
-            | DataType::LargeList(_)
-            | DataType::FixedSizeList(..)
-            | DataType::ListView(_)
-            | DataType::LargeListView(_) => Self::List(Spans::of(part)?, whole(0)?),
+            DataType::List(item)
+            | DataType::LargeList(item)
+            | DataType::FixedSizeList(item, _)
+            | DataType::ListView(item)
+            | DataType::LargeListView(item) => {
+                Self::List(Spans::of(part)?, whole(0, item.data_type())?)
+            }
             _ => {
                 return Ints::of(part)
                     .map(Self::Int)
@@ -161,7 +166,8 @@ fn members(part: Part<'_>, fields: &Fields, depth: usize) -> Option<Members> {
     }
     let columns = fields.iter().zip(part.data.child_data());
     let named = columns.map(|(field, column)| {
-        (field.name().as_str().into(), Column::of(column, part.start, part.length, depth))
+        let column = Column::of(column, field.data_type(), (part.start, part.length), depth);
+        (field.name().as_str().into(), column)
     });
     Some(named.collect())
 }

@@ -23,6 +23,7 @@ pub use sieve::{Few, Kind, Values};
 use std::ops::Range;
 
 use arrow_data::ArrayData;
+use arrow_schema::DataType;
 
 use self::column::{Cells, Column};
 use super::Scalar;
@@ -51,12 +52,19 @@ pub enum RowsFault {
 impl Rows {
     /// Takes some rows of an array of structs; columns of the names given hold JSON as text.
     ///
+    /// The type is that of the array, but that nulls of no type may stand as structs of no fields.
+    ///
     /// # Errors
     /// [`RowsFault`] when it is none, or has no such columns.
-    pub fn new(array: &ArrayData, rows: Range<usize>, json: &[String]) -> Result<Self, RowsFault> {
-        let mut root = Column::new(array, rows);
+    pub fn new(
+        array: &ArrayData,
+        kind: &DataType,
+        rows: Range<usize>,
+        json: &[String],
+    ) -> Result<Self, RowsFault> {
+        let mut root = Column::new(array, kind, rows);
         let Cells::Struct(columns) = &mut root.cells else {
-            return Err(RowsFault::NoStructs(array.data_type().to_string().into()));
+            return Err(RowsFault::NoStructs(kind.to_string().into()));
         };
         for (at, name) in json.iter().enumerate() {
             match columns.iter_mut().find(|(known, _)| **known == **name) {

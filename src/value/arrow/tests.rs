@@ -202,7 +202,7 @@ proptest! {
         let (from, cut) = (from.min(cut), from.max(cut));
         // Cut by the producer, and again by us.
         let data = array.slice(from, 7 - from).to_data();
-        let rows = Rows::new(&data, 0..cut - from, &[]).unwrap();
+        let rows = Rows::new(&data, data.data_type(), 0..cut - from, &[]).unwrap();
         prop_assert_eq!(rows.len(), cut - from);
         let layout = Layout::default();
         let frame = Frame::new(&rows, &layout, 0..rows.len());

@@ -1,0 +1,122 @@
+"""Where the bytes of a choice come from, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlock import _core
+from interlock.errors import RouteError, RouteFileError
+from interlock.routing._files import absolute, shared_file
+from interlock.routing._graph import producers, references
+from interlock.routing._names import FIELDS, SELECTION, reference_fault
+from interlock.routing.choice import SIZE_LIMIT, is_evidence
+from interlock.routing.evidence import EXECUTION
+from interlock.routing.resolve import RECORD_LIMIT, placed
+from interlock.routing.shapes import Plan, Router, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from interlock.routing._files import Parts
+    from interlock.routing.folder import RunFolder
+    from interlock.routing.shapes import SourceKind
+
+__all__ = ["silent_producers", "sources_for"]
+
+CALLER = "route_selections"
+
+
+def sources_for(
+    plan: Plan | None,
+    router: Router,
+    run: RunFolder,
+    route_selections: Mapping[str, str] | None = None,
+) -> tuple[Source, ...]:
+    """Look for the choice of a router, and stop where there is one.
+
+    In order: what the caller chose; the file in the router's own folder; the shared file; the files
+    of the steps that it depends on, in declared order. What stands behind the first that is there
+    is not looked at. For a router with checks: the caller, then its record.
+
+    Args:
+        plan: The plan, which says who writes a `route_selection.json` that names no step.
+        router: The router.
+        run: The folder of the run.
+        route_selections: What the caller chose; what is kept with the run when None.
+
+    Raises:
+        RouteFileError: For a file that is there and cannot be read.
+    """
+    chosen = run.selections() if route_selections is None else route_selections
+    found: list[Source] = []
+    for source in _looked_at(plan, router, run, chosen):
+        found.append(source)
+        if source.content is not None:
+            break
+    return tuple(found)
+
+
+def _looked_at(
+    plan: Plan | None, router: Router, run: RunFolder, chosen: Mapping[str, str]
+) -> Iterator[Source]:
+    mine = chosen.get(router.id)
+    content = None if mine is None else _core.to_json({FIELDS[0]: mine}).encode()
+    yield Source("caller", CALLER, content)
+    if router.has_checks:
+        parts = tuple((router.value_from or "").split("/"))
+        yield _read(router, run, "value_from", (EXECUTION, *parts), RECORD_LIMIT)
+        return
+    own = _read(router, run, "preseed", (EXECUTION, router.id, SELECTION))
+    if own.content is not None and is_evidence(own.content):
+        own = Source(own.kind, own.path, None)
+    yield own
+    if router.route_source_file is not None:
+        yield _shared(router, run, router.route_source_file)
+    for reference in references(router):
+        yield _read(router, run, "context_dependency", _place(plan, router, reference))
+
+
+def _place(plan: Plan | None, router: Router, reference: str) -> Parts:
+    fault = reference_fault(reference)
+    if fault is not None:
+        raise RouteError(
+            "route/unsafe-path", fault, router_id=router.id, value=_core.preview(reference)
+        )
+    owner = reference.rpartition("/")[0]
+    if not owner:
+        found = producers(plan, router.id, reference) if plan is not None else ()
+        if not found:
+            message = f"{reference}: no earlier step declares it; write `step/{SELECTION}`"
+            raise RouteError("route/plan", message, router_id=router.id)
+        owner = found[-1].id
+    return EXECUTION, owner, SELECTION
+
+
+def _read(
+    router: Router, run: RunFolder, kind: SourceKind, parts: Parts, limit: int = SIZE_LIMIT
+) -> Source:
+    path = "/".join(parts)
+    try:
+        return Source(kind, path, run.files.read(run.path, parts, limit))
+    except RouteFileError as error:
+        raise placed(error, router, Source(kind, path, None)) from error.__cause__
+
+
+def _shared(router: Router, run: RunFolder, path: str) -> Source:
+    try:
+        return Source("route_source_file", path, shared_file(absolute(run.root, path), SIZE_LIMIT))
+    except RouteFileError as error:
+        nowhere = Source("route_source_file", path, None)
+        raise placed(error, router, nowhere) from error.__cause__
+
+
+def silent_producers(
+    router_id: str, absent: Iterable[str], done: Collection[str]
+) -> tuple[str, ...]:
+    """Return the steps that ran to their end and wrote no choice where one was looked for."""
+    places = (tuple(path.split("/")) for path in absent)
+    return tuple(
+        owner
+        for home, owner, name in (place for place in places if len(place) == 3)  # noqa: PLR2004
+        if home == EXECUTION and name == SELECTION and owner in done and owner != router_id
+    )

@@ -1,0 +1,1 @@
+"""Routing by file: what is decided upstream is read, checked and followed."""

@@ -6,6 +6,7 @@ from interlock.errors import PolicyMismatch, RunbookInvalid, StaleState, StateVe
 from interlock.supervise._draft import Transition
 from interlock.supervise.aggregate import Aggregate, StepRate, aggregate
 from interlock.supervise.asked import Approval, Question, Vote
+from interlock.supervise.bus import SupervisedBus
 from interlock.supervise.calls import Decision, ProposedCall, propose
 from interlock.supervise.capability import capability_class_of
 from interlock.supervise.card import StepCard, card
@@ -58,6 +59,8 @@ from interlock.supervise.shown import decide, verify
 from interlock.supervise.simulate import Difference, Simulation, simulate
 from interlock.supervise.start import StartResult, handover, start_run, stop
 from interlock.supervise.state import DeviationRecord, Event, RunState
+from interlock.supervise.store import MemoryStore, RunStore
+from interlock.supervise.supervisor import Supervisor
 
 __all__ = [
     "AdapterCoverage",
@@ -79,6 +82,7 @@ __all__ = [
     "Gate",
     "InputCheck",
     "LogEntry",
+    "MemoryStore",
     "OrderRule",
     "Policy",
     "PolicyInput",
@@ -93,6 +97,7 @@ __all__ = [
     "Report",
     "RunCheck",
     "RunState",
+    "RunStore",
     "RunbookInvalid",
     "Scope",
     "Selector",
@@ -103,6 +108,8 @@ __all__ = [
     "StateVersion",
     "StepCard",
     "StepRate",
+    "SupervisedBus",
+    "Supervisor",
     "Transition",
     "Verify",
     "Vote",

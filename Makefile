@@ -48,12 +48,16 @@ bench: $(VENV)/.bench
 	$(BIN)/python benches/batches.py
 	@echo "== Arrow columns of 100,000 orders, against pyarrow.compute by hand"
 	$(BIN)/python benches/arrow.py
+	@echo "== other engines: by hand in their language, and what it costs to be called by them"
+	$(BIN)/python benches/engine_costs.py
 	@echo "== growth with rows and records; MOST=--most adds ten million records (4 GB of disk)"
 	$(BIN)/python benches/growth.py $(MOST)
 	@echo "== patterns against other engines"
 	$(BIN)/python benches/patterns.py
 	@echo "== overhead of the harness"
 	$(BIN)/python benches/harness.py
+	@echo "== policies of large runbooks"
+	$(BIN)/python benches/runbooks.py
 
 # With CHECK=--check nothing is written: it fails when a path has grown by more than 5 %.
 instructions: $(VENV)/.test

@@ -13,7 +13,7 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -198,7 +198,7 @@ def light(pa: Any, route: Branch) -> Iterator[tuple[str, Engine]]:
 
 
 @contextmanager
-def ray_running() -> Iterator[Any]:
+def ray_running() -> Generator[Any]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray: Any = import_module("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")

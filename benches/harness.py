@@ -19,17 +19,26 @@ import anyio
 from interlock.harness import (
     Cascade,
     Chain,
+    Compact,
     Graph,
+    Hooks,
+    Loop,
+    LoopState,
     Parallel,
     Refine,
     Reply,
     Route,
     Run,
     Stage,
+    Stall,
     Tier,
+    ToolCall,
     Usage,
     Vote,
+    finish,
     inline_sync,
+    tool,
+    toolbus,
 )
 
 ROUNDS, STEPS = 11, 1_000
@@ -98,6 +107,34 @@ def fan(count: int) -> Graph:
     return made
 
 
+async def looked(key: int) -> str:
+    """Answer as a tool would."""
+    return f"found {key}"
+
+
+TOOLS = toolbus([tool(looked, effect="readonly"), finish()])
+
+
+async def asked(state: LoopState) -> Reply:
+    """Ask for a tool, as a model would; at the end for none."""
+    calls = (ToolCall("1", "looked", {"key": state.turn}),) if state.remaining.turns > 1 else ()
+    return Reply("text", calls=calls, usage=ANSWER.usage)
+
+
+def nothing(*_given: object) -> None:
+    """Let everything pass."""
+
+
+def summed(_older: object) -> str:
+    return "s"
+
+
+def looped(**options: Any) -> Loop:
+    """Make a loop of 50 turns, each but the last with a call of a tool: 99 steps."""
+    return Loop(asked, tools=TOOLS, max_turns=50, **options)
+
+
+GUARD = Hooks(nothing, nothing, nothing, nothing)
 CASES: dict[str, tuple[Callable[[], Any], int]] = {
     "async callable, a chain of 100": (
         lambda: Chain([(f"s{at}", model) for at in range(100)]),
@@ -130,6 +167,13 @@ CASES: dict[str, tuple[Callable[[], Any], int]] = {
     ),
     "graph of 200 in a line": (lambda: line(200), 200),
     "graph of 200 side by side": (lambda: fan(200), 200),
+    "loop of 50 turns, each with a call": (looped, 99),
+    "such a loop with four hooks": (lambda: looped(hooks=[GUARD]), 99),
+    "such a loop with a stop rule": (lambda: looped(stop=[Stall()]), 99),
+    "such a loop, compacted every 6 results": (
+        lambda: looped(compact=Compact(summed, after=10)),
+        106,
+    ),
     "sync callable, inline": (lambda: Chain([(f"s{at}", function) for at in range(100)]), 100),
 }
 THREADED = "sync callable, in a worker thread"

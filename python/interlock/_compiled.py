@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
-    from interlock._lines import Piece
+    from interlock._lines import Pieces
     from interlock._wire import WireForm
     from interlock.typing import JSON, Limits
 
@@ -200,7 +200,7 @@ class CompiledSpec(ABC):
 
     def answer_blocks(
         self,
-        pieces: Iterable[Piece | _core.ArrowRows],  # noqa: ARG002 (nobody answers them here)
+        pieces: Pieces,  # noqa: ARG002 (nobody answers them here)
         threads: int,  # noqa: ARG002 (as above)
     ) -> Iterator[Iterable[WireForm]] | None:
         """Answer JSON Lines or rows piece by piece; None where they are answered one at a time."""

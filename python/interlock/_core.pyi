@@ -44,6 +44,7 @@ __all__ = [
     "resolve",
     "retry_after",
     "standing_of_lines",
+    "standing_of_rows",
     "to_json",
 ]
 
@@ -384,6 +385,13 @@ def first_of_rows(
 ) -> tuple[bytes, list[tuple[int, int]], list[tuple[int, str]]]:
     """The same column for rows, n + 2 for one that is no record. The undecided: row, list. The bad:
     row, message.
+    """
+
+def standing_of_rows(
+    rules: RuleSet, rows: ArrowRows
+) -> tuple[list[bytes], bytes, list[tuple[int, str]]]:
+    """The sets of lists that hold, as `marked` reads them, each once; for each row the position of
+    its set, -1 for one that is undecided or bad, as 32-bit numbers. The bad: row, message.
     """
 
 def check_rows(rules: RuleSet, rows: ArrowRows) -> None:

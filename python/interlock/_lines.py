@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from interlock._columns import ArrowRecords
 
-__all__ = ["LINE_LIMIT", "Piece", "Records", "is_text", "pieces", "pieces_of"]
+__all__ = ["LINE_LIMIT", "Piece", "Pieces", "Records", "is_text", "pieces", "pieces_of"]
 
 Records: TypeAlias = (
     "Iterable[object] | bytes | bytearray | memoryview | PathLike[str] | IO[bytes] | ArrowRecords"
@@ -34,6 +34,10 @@ class Piece(NamedTuple):
 
     text: bytes
     overlong: bool = False
+
+
+Pieces: TypeAlias = "Iterable[Piece | _core.ArrowRows]"
+"""Records as lines, or as rows of columns, some at a time."""
 
 
 def is_text(records: object) -> bool:

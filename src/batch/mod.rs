@@ -16,7 +16,7 @@ use memchr::memchr;
 pub use errors::{Errors, Unread};
 pub use first::FirstOf;
 #[cfg(feature = "arrow")]
-pub use rows::{FirstOfRows, first_of_rows};
+pub use rows::{FirstOfRows, StandingOfRows, first_of_rows, standing_of_rows};
 pub use standing::StandingOf;
 
 use crate::value::json::{PickedNode, Picker, Wanted};

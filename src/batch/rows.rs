@@ -1,10 +1,11 @@
 //! One question about the rows of columns: parts of them by threads of their own, in order.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-use crate::ruleset::{First, RowQuery};
+use crate::ruleset::{First, RowQuery, Standing};
 
 /// The first list that holds, for rows.
 #[derive(Debug, Default)]
@@ -63,6 +64,40 @@ fn of_part(query: &RowQuery<'_>, part: Range<usize>) -> FirstOfRows {
         };
         // So many lists do not fit into memory.
         found.codes.push(i32::try_from(code).unwrap_or(i32::MAX));
+    });
+    found
+}
+
+/// The lists that hold, for rows.
+#[derive(Debug, Default)]
+pub struct StandingOfRows {
+    /// The sets of lists that hold, each once.
+    pub sets: Vec<Standing>,
+    /// For each row the position of its set, or -1 where a list is undecided or it is no record.
+    pub codes: Vec<i32>,
+    /// The rows that are no records, and what is wrong with them.
+    pub bad: Vec<(usize, String)>,
+}
+
+/// The lists that hold for each row.
+pub fn standing_of_rows(query: &RowQuery<'_>) -> StandingOfRows {
+    let mut found = StandingOfRows::default();
+    let mut known: BTreeMap<Box<[u64]>, i32> = BTreeMap::new();
+    query.standing(0..query.count(), |row, answer| {
+        let code = match answer {
+            Err(what) => {
+                found.bad.push((row, what.to_owned()));
+                -1
+            }
+            Ok(standing) if standing.open().len() > 0 => -1,
+            Ok(standing) => known.get(standing.words()).copied().unwrap_or_else(|| {
+                let next = i32::try_from(found.sets.len()).unwrap_or(i32::MAX);
+                known.insert(standing.words().into(), next);
+                found.sets.push(standing);
+                next
+            }),
+        };
+        found.codes.push(code);
     });
     found
 }

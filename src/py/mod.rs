@@ -31,6 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::arrow::{
         ArrowAnswers, ArrowForeign, ArrowRows, ArrowStream, check_rows, first_of_rows,
+        standing_of_rows,
     };
     #[pymodule_export]
     use super::batch::{first_of_lines, first_of_many, standing_of_lines};

@@ -23,6 +23,7 @@ import pytest
 from engines import engine
 
 from interlock import _core
+from interlock.supervise._codes import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,7 @@ PAGES = [*(ROOT / name for name in NAMES), *sorted(DOCS.rglob("*.md"))]
 # Its commands take minutes, and its numbers are those of one machine.
 MEASURED = DOCS / "benchmarks.md"
 RUN = [page for page in PAGES if page != MEASURED]
+RUNBOOKS = DOCS / "runbooks.md"
 NEEDED = {"integrations.md": ("pyarrow", "polars", "duckdb"), "ray.md": ("pyarrow", "ray")}
 PACKS = ROOT / "src" / "classify" / "packs"
 PACKS_KNOWN = _core.error_packs()
@@ -146,8 +148,10 @@ def write_spec(block: Block, directory: Path, where: str) -> None:
         return
     path = directory / (name[1] if name else "block.yaml")
     path.write_text(body + "\n", encoding="utf-8")
+    # As JSON only problems are printed, of a runbook too.
+    lint = "runbook lint --json" if body.startswith("runbook:") else "lint"
     if not path.name.startswith("broken"):
-        compare(run_command(f"interlock lint {path.name}", directory), "", where)
+        compare(run_command(f"interlock {lint} {path.name}", directory), "", where)
 
 
 def run_page(page: Path, directory: Path) -> None:
@@ -223,6 +227,12 @@ def test_the_readme_lists_the_ops() -> None:
     listed = [(unquoted(op), holds) for op, holds in rows(ROOT / "README.md", "## The 23 ops")]
 
     assert listed == [(name, summary) for name, _, summary in _core.ops()]
+
+
+def test_the_codes_of_runbooks_are_listed() -> None:
+    listed = [(unquoted(code), means) for code, means in rows(RUNBOOKS, "## What lint says")]
+
+    assert listed == list(CODES.items())
 
 
 def test_every_code_has_its_heading() -> None:

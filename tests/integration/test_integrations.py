@@ -178,7 +178,7 @@ class TestTools:
             one.outcome for one in ErrorClassify().classify_many([{"status": 503}, {"status": 404}])
         ]
         # A rule that cannot be judged is named, as it is of the other tools.
-        spec = {"rules": [{"id": "r", "matches": "(a)\\1", "class": "auth", "action": "fail"}]}
+        spec = {"rules": [{"id": "r", "matches": r"(\w+)=\1", "class": "auth", "action": "fail"}]}
         rules = ErrorClassify.from_spec(spec)
         made = arrow.for_batches(rules)(engine("pyarrow").table({"message": ["aa"]}))
         assert made["undetermined"].to_pylist() == ["r"]

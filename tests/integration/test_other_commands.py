@@ -26,7 +26,10 @@ from interlock.tools import call, definitions
 from . import schemas
 from .command import BIG_LINE, COMMAND, Ran, Row, environment, interlock
 
-COMMANDS = ("decide", "classify", "lint", "pattern", "call", "schema", "tools", "bench", "version")
+COMMANDS = (
+    *("decide", "classify", "lint", "runbook", "pattern"),
+    *("call", "schema", "tools", "bench", "version"),
+)
 COMPILED: dict[str, type[CompiledSpec]] = {
     "Branch": Branch,
     "DecisionTable": DecisionTable,

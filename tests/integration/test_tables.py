@@ -83,7 +83,7 @@ def test_classify(tmp_path: Path) -> None:
 
 
 class TestColumnsOfJson:
-    TEXTS = ('{"total": 1200}', "{oops", None, '{"total": 7}', "") * 20_000
+    TEXTS = ('{"total": 1200}', "{oops", None, '{"total": 7}', "") * 14_000
 
     @pytest.mark.parametrize("more", [(), ("--explain",), ("--strict",), ("--threads", "2")])
     def test_as_the_same_texts_in_json_lines(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,79 +38,111 @@ PLAN = {
         },
     ]
 }
-# The process counts its writes, and kills itself before, in the middle of or after one of them.
-CHILD = """
+# Each run is a process of its own, forked from one that has everything loaded. It counts its
+# writes, and kills itself before, within or after one of them.
+PROCESSES = """
 import json, os, signal, sys
-import anyio
+import anyio, anyio._backends._asyncio, filelock
 from interlock.routing import Plan, RunFolder, run_workflow, write_choice
 from interlock.routing._files import DiskFiles
 
-root, at, when = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-plan = Plan.load(os.path.join(root, "plan.json"))
-
 
 class Deadly(DiskFiles):
-    count = 0
+    def __init__(self, at, when):
+        self.at, self.when, self.count = at, when, 0
 
-    def _strike(self, work, torn):
-        Deadly.count += 1
-        is_due = Deadly.count == at
-        if is_due and when == "before":
+    def _strike(self, root, parts, content, work, mode, part):
+        self.count += 1
+        is_due = self.count == self.at
+        if is_due and self.when == "within":
+            os.makedirs(os.path.join(root, *parts[:-1]), exist_ok=True)
+            with open(os.path.join(root, *parts[:-1], part), mode) as file:
+                file.write(content[: len(content) // 2])
+        if is_due and self.when != "after":
             os.kill(os.getpid(), signal.SIGKILL)
-        if is_due and when == "within":
-            torn()
-            os.kill(os.getpid(), signal.SIGKILL)
-        work()
-        if is_due and when == "after":
+        work(root, parts, content)
+        if is_due:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def write(self, root, parts, content):
-        def torn():
-            os.makedirs(os.path.join(root, *parts[:-1]), exist_ok=True)
-            with open(os.path.join(root, *parts[:-1], f".{parts[-1]}.0-1.part"), "wb") as file:
-                file.write(content[: len(content) // 2])
-
-        self._strike(lambda: super(Deadly, self).write(root, parts, content), torn)
+        self._strike(root, parts, content, super().write, "wb", f".{parts[-1]}.0-1.part")
 
     def append(self, root, parts, line):
-        def torn():
-            os.makedirs(os.path.join(root, *parts[:-1]), exist_ok=True)
-            with open(os.path.join(root, *parts), "ab") as file:
-                file.write(line[: len(line) // 2])
-
-        self._strike(lambda: super(Deadly, self).append(root, parts, line), torn)
+        self._strike(root, parts, line, super().append, "ab", parts[-1])
 
 
-def probe(given):
-    with open(os.path.join(root, "probed"), "a") as file:
-        file.write("x")
-    return write_choice(given.run, given.step.id, "again" if given.visit == 1 else "done")
+def run(root, at, when):
+    plan = Plan.load(os.path.join(root, "plan.json"))
+    files = Deadly(at, when)
+
+    def probe(given):
+        with open(os.path.join(root, "probed"), "a") as file:
+            file.write("x")
+        return write_choice(given.run, given.step.id, "again" if given.visit == 1 else "done")
+
+    result = anyio.run(lambda: run_workflow(
+        plan, {"probe": probe, "last": lambda given: "through"},
+        RunFolder(root, "one", files=files),
+        route_selections={"seeded": "stop"}, rerun_interrupted=True))
+    with open(os.path.join(root, "ended"), "w") as file:
+        json.dump([result.status, result.stopped_by, files.count], file)
 
 
-def last(given):
-    return "through"
-
-
-result = anyio.run(lambda: run_workflow(
-    plan, {"probe": probe, "last": last}, RunFolder(root, "one", files=Deadly()),
-    route_selections={"seeded": "stop"}, rerun_interrupted=True))
-print(json.dumps([result.status, result.stopped_by, Deadly.count]))
+for line in sys.stdin:
+    root, at, when = json.loads(line)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            run(root, at, when)
+        except BaseException as error:
+            print(repr(error), file=sys.stderr, flush=True)
+            os._exit(1)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork and no kill")
 
-def child(root: Path, at: int, when: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", CHILD, str(root), str(at), when],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+
+class Processes:
+    """Runs the plan in processes that may be killed at a write."""
+
+    def __init__(self) -> None:
+        self._parent = subprocess.Popen(
+            [sys.executable, "-c", PROCESSES],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, root: Path, at: int = 0, when: str = "") -> int:
+        """Run in a folder; give the exit code, or the signal below zero."""
+        assert self._parent.stdin is not None
+        assert self._parent.stdout is not None
+        self._parent.stdin.write(json.dumps([str(root), at, when]) + "\n")
+        self._parent.stdin.flush()
+        return int(self._parent.stdout.readline())
+
+    def close(self) -> None:
+        self._parent.communicate()
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Processes]:
+    made = Processes()
+    yield made
+    made.close()
 
 
 def ready(root: Path) -> Path:
     root.mkdir()
     (root / "plan.json").write_text(json.dumps(PLAN), "utf-8")
     return root
+
+
+def ended(root: Path) -> list[Any]:
+    found: list[Any] = json.loads((root / "ended").read_text("utf-8"))
+    return found
 
 
 def left_behind(root: Path) -> dict[str, object]:
@@ -128,43 +163,43 @@ def left_behind(root: Path) -> dict[str, object]:
     }
 
 
-@pytest.mark.timeout(900)
-def test_a_kill_at_every_write(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+def test_a_kill_at_every_write(when: str, tmp_path: Path, processes: Processes) -> None:
     undisturbed = ready(tmp_path / "whole")
-    ended = child(undisturbed, 0, "")
-    status, stopped_by, writes = json.loads(ended.stdout)
+    assert 0 == processes.run(undisturbed)
+    status, stopped_by, writes = ended(undisturbed)
     whole = left_behind(undisturbed)
 
     assert ("completed", "done") == (status, stopped_by)
     assert writes > 20
     assert {"pick": {"again": 1, "done": 1}, "seeded": {"stop": 1}} == whole["visits"]
     for at in range(1, writes + 1):
-        when = ("before", "within", "after")[at % 3]
-        root = ready(tmp_path / f"{at}-{when}")
-        killed = child(root, at, when)
-        again = child(root, 0, "")
+        root = ready(tmp_path / str(at))
 
-        assert -signal.SIGKILL == killed.returncode, (at, when, killed.stderr)
-        assert ["completed", "done"] == json.loads(again.stdout)[:2], (at, when, again.stderr)
-        assert whole == left_behind(root), (at, when)
-        # A step that was in doubt is run once more where that is allowed, and no other one.
-        assert len((root / "probed").read_text()) <= 3, (at, when)
+        assert -signal.SIGKILL == processes.run(root, at, when), at
+        assert not (root / "ended").exists()
+        assert 0 == processes.run(root), at
+        assert ["completed", "done"] == ended(root)[:2], at
+        assert whole == left_behind(root), at
+        # A step that was in doubt is run once more, as that is allowed here, and no other one.
+        assert len((root / "probed").read_text()) <= 3, at
 
 
-def test_a_kill_between_evidence_and_jump(tmp_path: Path) -> None:
-    root = ready(tmp_path / "one")
-    of = Plan.load(root / "plan.json")
-    whole = json.loads(child(ready(tmp_path / "whole"), 0, "").stdout)[2]
-    for at in range(1, whole + 1):
-        place = ready(tmp_path / f"at-{at}")
-        child(place, at, "after")
-        run = RunFolder(place, "one")
-        done = [one for one in run.journal.entries() if one.step == "pick"]
+def test_a_kill_between_evidence_and_jump(tmp_path: Path, processes: Processes) -> None:
+    undisturbed = ready(tmp_path / "whole")
+    processes.run(undisturbed)
+    of = Plan.load(undisturbed / "plan.json")
+    between = 0
+    for at in range(1, ended(undisturbed)[2] + 1):
+        root = ready(tmp_path / str(at))
+        processes.run(root, at, "after")
+        run = RunFolder(root, "one")
+        jumps = [one for one in run.journal.entries() if one.step == "pick"]
         counted = run.ledger.entries("pick")
-        if len(counted) == len(done) + 1:
+        if len(counted) == len(jumps) + 1:
             # The route was written down, and the jump was not: it is the same one again.
-            taken = run.route(of, "pick", visit=len(counted))
-            assert counted[-1].selection == taken
+            between += 1
+            assert counted[-1].selection == run.route(of, "pick", visit=len(counted))
             assert len(counted) == sum(run.ledger.visits()["pick"].values())
-            return
-    pytest.fail("no kill fell between evidence and jump")
+    # For both visits: after the line, the count, the evidence and the marked file.
+    assert 8 == between

@@ -84,6 +84,10 @@ SOUND: Document = {
 """A document without faults and warnings."""
 
 
+def is_next(node: object, last: object) -> bool:
+    return isinstance(node, list) and len(node) == last
+
+
 def changed(*changes: tuple[str, Any], of: Document = SOUND) -> Document:
     """Return a copy of a document with some fields changed; `...` takes a field out.
 
@@ -100,7 +104,7 @@ def changed(*changes: tuple[str, Any], of: Document = SOUND) -> Document:
             node = node[part]
         if value is ...:
             del node[last]
-        elif isinstance(node, list) and isinstance(last, int) and last == len(node):
+        elif is_next(node, last):
             node.append(value)
         else:
             node[last] = value

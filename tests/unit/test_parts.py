@@ -36,8 +36,8 @@ def decided(job: Job, out: Path, spec: Any = ROUTE) -> bytes:
 
 
 def locally(text: bytes, spec: Any = ROUTE) -> bytes:
-    names = {RuleScore: "score_many", ErrorClassify: "classify_many"}
-    many = getattr(spec, names.get(type(spec), "decide_many"))
+    names = {"RuleScore": "score_many", "ErrorClassify": "classify_many"}
+    many = getattr(spec, names.get(spec.tool, "decide_many"))
     return b"".join(one.to_json().encode() + b"\n" for one in many(text))
 
 

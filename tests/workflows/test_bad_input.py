@@ -47,11 +47,10 @@ def text(_value: object) -> str:
 
 
 def graph(*nodes: Any, **options: Any) -> Any:
-    """Compile a graph of nodes with needs and conditions; other options go to the nodes."""
-    own = ("name", "fail", "max_steps", "concurrency", "max_tokens")
-    made = Graph(**{name: options.pop(name) for name in own if name in options})
+    """Compile a graph of nodes with needs and conditions."""
+    made = Graph(**options)
     for name, run, *rest in nodes:
-        made.node(name, run, **dict(zip(("needs", "when"), rest, strict=False)), **options)
+        made.node(name, run, **dict(zip(("needs", "when"), rest, strict=False)))
     return made.compile()
 
 
@@ -135,8 +134,9 @@ CASES: list[tuple[Any, list[str]]] = [
     (lambda: graph(("a", text), ("b", text), max_steps=1), ["nodes"]),
     (lambda: graph(("a", text), concurrency=0), ["concurrency"]),
     (lambda: graph(("a", text), max_tokens=-1), ["max_tokens"]),
-    (lambda: graph(("a", text), timeout=0, reserve=-1, cost_ms=0, retry=3), [
-        "nodes[0].timeout", "nodes[0].cost_ms", "nodes[0].reserve", "nodes[0].retry"]),
+    (lambda: graph(("a", Work(text, timeout=0, reserve=-1, cost_ms=0, retry=3))), [  # type: ignore[arg-type]
+        f"nodes[0].run.{name}" for name in ("timeout", "cost_ms", "reserve", "retry")]),
+    (lambda: led(workers={"a": Work(text, timeout=0)}), ["workers.a.timeout"]),
     (lambda: graph(("a", 3, ["b"]), ("a", text), fail=True), [
         "fail", "nodes[1].name", "nodes[0].needs[0]", "nodes[0].run"]),
     (lambda: Graph(max_step=1), ["max_step"]),  # type: ignore[call-arg]

@@ -26,7 +26,7 @@ from interlock import (
     Verdict,
     chain,
 )
-from interlock.harness import Ctx, Inputs
+from interlock.harness import Ctx, Inputs, Work
 from interlock.testing import ManualClock, scripted
 
 from .conftest import Go
@@ -68,6 +68,7 @@ class TestPromises:
         assert (result.stopped_by, ran(result)) == ("steps", ["n0", "n1", "n2", "n3"])
         assert result.states["n4"] == "waiting"
         assert result.outcomes["n4"].reason == "was not started: steps"
+        assert [step.path for step in result.rollout.steps] == ran(result)
 
     def test_the_ceiling_of_nodes_is_200(self) -> None:
         with pytest.raises(ConfigError, match="201 nodes, over the limit of 200"):
@@ -236,7 +237,7 @@ class TestFailures:
 
     def test_a_node_is_tried_again_as_it_says(self, go: Go, clock: ManualClock) -> None:
         made = Graph()
-        made.node("a", scripted(ConnectionResetError("reset"), "done"), retry=Retry())
+        made.node("a", Work(scripted(ConnectionResetError("reset"), "done"), retry=Retry()))
         result = go(made.run, VALUES, run=Run(clock=clock))
 
         assert [(step.path, step.attempt, step.status) for step in result.rollout.steps] == [
@@ -246,7 +247,7 @@ class TestFailures:
 
     def test_a_timeout_is_a_failure(self, go: Go, clock: ManualClock) -> None:
         made = Graph()
-        made.node("a", scripted("late", seconds=9, clock=clock), timeout=5)
+        made.node("a", Work(scripted("late", seconds=9, clock=clock), timeout=5))
         result = go(made.run, VALUES, run=Run(clock=clock))
 
         assert (result.states, result.error.type) == ({"a": "failed"}, "TimeoutError")
@@ -374,7 +375,7 @@ class TestLimits:
         made = Graph(max_tokens=200, concurrency=8)
         for name in "abcdef":
             made.node(
-                name, scripted(Reply(name, usage=Usage(10))), reserve=90, when=lambda _i: True
+                name, Work(scripted(Reply(name, usage=Usage(10))), reserve=90), when=lambda _i: True
             )
         result = go(made.run, VALUES)
 
@@ -385,8 +386,8 @@ class TestLimits:
 
     def test_a_reserve_that_never_fits_ends_it(self, go: Go) -> None:
         made = Graph(max_tokens=100)
-        made.node("a", scripted(Reply("a", usage=Usage(20)), repeat=True), reserve=60)
-        made.node("b", scripted(Reply("b", usage=Usage(20))), needs=["a"], reserve=90)
+        made.node("a", Work(scripted(Reply("a", usage=Usage(20))), reserve=60))
+        made.node("b", Work(scripted(), reserve=90), needs=["a"])
         result = go(made.run, VALUES)
 
         assert (result.stopped_by, result.usage) == ("tokens", Usage(20))
@@ -421,13 +422,13 @@ class TestLimits:
 
         made = Graph()
         for name in "abcd":
-            made.node(name, work, limiter="model")
+            made.node(name, Work(work, limiter="model"))
         assert go(made.run, run=Run(limiters={"model": 2})).stopped_by == "done"
         assert running == [0, 2]
 
     def test_a_limiter_that_there_is_not_is_raised_as_it_is(self, go: Go) -> None:
         made = Graph()
-        made.node("a", echo, limiter="none")
+        made.node("a", Work(echo, limiter="none"))
         with pytest.raises(ConfigError, match="no such limiter"):
             go(made.run)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock import Graph, GraphResult, Limits, Reply, Rollout, Run, SequenceRun, Usage, Verdict
-from interlock.harness import Inputs
+from interlock.harness import Inputs, Work
 from interlock.testing import ManualClock, run_checked
 
 BACKENDS = ["asyncio", "trio"]
@@ -234,7 +234,7 @@ def test_with_reserves_the_ceiling_is_hard_also_for_what_runs_at_once(
 ) -> None:
     made = Graph(max_tokens=ceiling, concurrency=4)
     for at, tokens in enumerate(uses):
-        made.node(str(at), _uses(tokens), reserve=tokens + spare)
+        made.node(str(at), Work(_uses(tokens), reserve=tokens + spare))
     result: GraphResult = run_checked(lambda: made.run(1), backend=backend)
 
     assert result.usage.total <= ceiling

@@ -39,6 +39,12 @@ def one_call(go: Go, desk: Desk, hooks: Any, name: str = "remove", **options: An
     return go(loop, "?", turn=turn, tools=desk.bus, hooks=hooks, **options)
 
 
+def at(point: str, function: Any, **options: Any) -> Hooks:
+    """Make hooks of one function at a point."""
+    options[point] = function
+    return Hooks(**options)
+
+
 def fail(*_given: object) -> None:
     raise RuntimeError("guard is down")
 
@@ -195,7 +201,7 @@ class TestWhatIsShownIsWhatRuns:
             seen.append(dict(each.args))
             each.args["key"] = "all"  # type: ignore[index]
 
-        hooks = [Hooks(**{point: meddle}), Hooks(**{point: meddle})]
+        hooks = [at(point, meddle), at(point, meddle)]
         one_call(go, desk, hooks)
 
         assert (seen, desk.ran) == ([{"key": "a"}] * 2, ["remove a"])
@@ -229,7 +235,7 @@ class TestErrors:
     def test_what_a_fault_means(
         self, go: Go, desk: Desk, on_error: Any, name: str, ran: list[str], point: str
     ) -> None:
-        result = one_call(go, desk, [Hooks(**{point: fail}, on_error=on_error)], name)
+        result = one_call(go, desk, [at(point, fail, on_error=on_error)], name)
 
         assert (desk.ran, result.hook_errors, result.status) == (ran, 1, "completed")
 
@@ -319,6 +325,7 @@ NONSENSE: list[tuple[str, Any, str]] = [
     ("before_tool", {"decision": "block"}, "before_tool of `guard` returned a dict"),
     ("rewrite_tool", "key=b", "rewrite_tool of `guard` returned a str"),
     ("rewrite_tool", True, "rewrite_tool of `guard` returned a bool"),
+    ("rewrite_tool", {"key": float("nan")}, "rewrite_tool of `guard` returned what JSON cannot"),
     ("rewrite_tool", {"key": object()}, "rewrite_tool of `guard` returned what JSON cannot hold"),
     ("after_tool", Block("too late"), "after_tool of `guard` returned Block"),
     ("after_turn", Ask("?"), "after_turn of `guard` returned Ask"),
@@ -330,7 +337,7 @@ def test_an_answer_that_is_none_is_misuse(
     go: Go, desk: Desk, point: str, answer: object, said: str
 ) -> None:
     run = Run()
-    hooks = Hooks(**{point: lambda *_given: answer}, name="guard")
+    hooks = at(point, lambda *_given: answer, name="guard")
     with pytest.raises(UsageError, match=said):
         one_call(go, desk, [hooks], run=run)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import anyio
@@ -21,7 +22,7 @@ from interlock import (
     chain,
     orchestrate,
 )
-from interlock.harness import Inputs, NodeOutcome, Plan, PlanCtx
+from interlock.harness import Inputs, NodeOutcome, Plan, PlanCtx, Work
 from interlock.testing import ManualClock, scripted
 
 from .conftest import Go
@@ -241,6 +242,14 @@ class TestWork:
         assert (first.params, dict(first.results), first.values) == ([1], {}, VALUES)
         assert (second.params, second["a"]) == (None, "did [1]")
         assert list(result.outcomes) == ["b", "a"]
+        assert result.rollout.step("plan/a").meta["worker"] == "w"
+
+    def test_a_worker_may_say_what_its_steps_may_use(self, go: Go, clock: ManualClock) -> None:
+        slow = Work(scripted("late", seconds=9, clock=clock), timeout=5)
+        result = run(go, plan(step("a", "w")), workers={"w": slow}, run=Run(clock=clock))
+
+        assert result.error is not None
+        assert (result.outcomes["a"].state, result.error.type) == ("failed", "TimeoutError")
 
     def test_params_are_its_own(self, go: Go) -> None:
         def greedy(inputs: Inputs) -> None:
@@ -356,9 +365,14 @@ class TestTime:
         assert result.stopped_by == "done"
         assert [one.path for one in result.rollout.find(kind="worker")] == ["plan/a", "plan/late"]
 
-    @pytest.mark.parametrize("after", [NOW, 1_700_000_000_000, 0])
+    @pytest.mark.parametrize(
+        "after", [NOW, 1_700_000_000_000, 0, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)]
+    )
     def test_a_time_that_is_now_has_come(self, go: Go, clock: ManualClock, after: object) -> None:
-        assert run(go, plan(step("a", after=after)), run=Run(clock=clock)).stopped_by == "done"
+        steps = plan(step("a", after=after))
+
+        assert run(go, steps, run=Run(clock=clock)).stopped_by == "done"
+        assert run(go, Plan(steps["steps"]), run=Run(clock=clock)).stopped_by == "done"
 
     def test_a_deadline_ends_it(self, go: Go, clock: ManualClock) -> None:
         workers = {"slow": scripted("a", seconds=6, clock=clock, repeat=True)}

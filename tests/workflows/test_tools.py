@@ -46,7 +46,7 @@ class Point:
 
 class Answer(BaseModel):
     text: str
-    score: float = Field(1, ge=0, le=1)
+    score: float = Field(default=1, ge=0, le=1)
 
 
 class Tree(BaseModel):
@@ -82,7 +82,7 @@ def answering(value: object, **options: Any) -> AnyTool:
     return tool(answer, **options)
 
 
-def result_of(go: Go, one: AnyTool, **args: object) -> ToolResult:
+def result_of(go: Go, one: AnyTool, **args: object) -> Any:
     result = go(toolbus([one]).invoke, call(one.name, args))
     assert isinstance(result, ToolResult)
     return result
@@ -217,12 +217,21 @@ def test_what_a_tool_returns_is_shown_as_text_or_data(
     assert (result.status, result.output) == ("completed", output)
 
 
-@pytest.mark.parametrize("value", [object(), {"a": object()}, float("nan"), {1, 2}, b"bytes"])
+class Broken(BaseModel):
+    def model_dump(self, **_options: Any) -> dict[str, Any]:
+        raise ZeroDivisionError(HIDDEN)
+
+
+UNREADABLE = [object(), {"a": object()}, float("nan"), {1, 2}, b"bytes", Broken()]
+
+
+@pytest.mark.parametrize("value", UNREADABLE, ids=lambda one: type(one).__name__)
 def test_what_cannot_be_shown_says_that_the_call_ran(go: Go, value: object) -> None:
     result = result_of(go, answering(value))
 
     assert (result.status, result.error.type) == ("failed", "unreadable_output")
     assert "ran to its end" in result.output
+    assert HIDDEN not in result.output
 
 
 def test_a_reply_that_failed_is_a_failed_result_with_its_usage(go: Go) -> None:
@@ -251,7 +260,6 @@ def test_an_output_over_its_limit_is_cut_and_says_so(
     if isinstance(output, str) and "cut" in output:
         rest = "the call ran to its end, so do not repeat it for this]"
         assert (result.status, result.output) == ("failed", output + rest)
-        assert result.error is not None
         assert (result.error.type, result.error.action) == ("output_too_long", "reduce_input")
     else:
         assert (result.status, result.output, result.error) == ("completed", output, None)
@@ -305,7 +313,6 @@ def test_an_error_that_cannot_be_shown_is_named(go: Go) -> None:
 def test_an_error_carries_its_class_and_action(go: Go) -> None:
     error = result_of(go, answering(ConnectionResetError("reset"))).error
 
-    assert error is not None
     assert (error.type, error.cls, error.retryable) == ("ConnectionResetError", "transient", True)
 
 
@@ -345,7 +352,7 @@ LATE: list[tuple[Any, bool | None, str]] = [
 ]
 
 
-def in_run(go: Go, clock: ManualClock, one: AnyTool, **args: object) -> ToolResult:
+def in_run(go: Go, clock: ManualClock, one: AnyTool, **args: object) -> Any:
     """Call a tool in a step of a run, whose clock it then has."""
     results: list[ToolResult] = []
 
@@ -453,7 +460,7 @@ def test_usage_that_the_run_has_counted_counts_once(go: Go) -> None:
 
     async def stage(_value: object, ctx: Ctx) -> Reply:
         results.append(await toolbus([tool(nested)]).invoke(call("nested"), ctx))
-        return Reply(results[0].output, usage=results[0].usage)
+        return Reply(str(results[0].output), usage=results[0].usage)
 
     rollout = go(Chain([Stage("ask", stage)]).run).rollout
     assert (results[0].output, rollout.usage) == ("a", Usage(input=7))
@@ -558,5 +565,5 @@ def test_a_schema_without_a_json_form_is_refused_when_the_tool_is_made() -> None
     def odd(thing: threading.Lock) -> None:
         del thing
 
-    with pytest.raises(ConfigError, match="odd"):
+    with pytest.raises(ConfigError, match=r"odd\.thing: has no JSON Schema"):
         tool(odd)

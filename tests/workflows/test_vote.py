@@ -256,7 +256,7 @@ def test_so_is_a_vote_that_json_cannot_hold(go: Go) -> None:
         go(vote, 1, scripted(Reply("x", data=object())), n=1)
 
 
-JUDGES: list[tuple[list[object], str, str]] = [
+JUDGES: list[tuple[list[Any], str, str]] = [
     ([True, False, True], "done", "completed"),
     (["yes", "yes", "no"], "done", "completed"),
     ([{"decision": "allow"}] * 2 + [ERROR], "done", "completed"),
@@ -268,7 +268,7 @@ JUDGES: list[tuple[list[object], str, str]] = [
 
 @pytest.mark.parametrize(("answers", "stopped_by", "status"), JUDGES)
 def test_several_judges_may_stand_at_a_gate(
-    go: Go, answers: list[object], stopped_by: str, status: str
+    go: Go, answers: list[Any], stopped_by: str, status: str
 ) -> None:
     judge = scripted(*(Reply("x", data=one, usage=Usage(2)) if one in (True, False) else one
                        for one in answers))  # fmt: skip

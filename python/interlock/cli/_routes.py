@@ -32,7 +32,7 @@ def check(plan: tuple[str, ...], *, warnings: bool, workspace: str | None, as_js
     A line names file, step and field. What is doubtful is counted, and printed with --warnings.
     """
     from interlock.routing import check_plans
-    from interlock.routing._files import plans_in
+    from interlock.routing._outside import plans_in
 
     found = [path for each in plan for path in plans_in(each)]
     report = check_plans(found, workspace=workspace)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -95,16 +95,6 @@ class Batch:
     async def _ready(self, call: ToolCall) -> _Slot:
         """Give a call its place, and have the hooks judge it."""
         effect, path = self._tools.effect(call.name), self._place(call)
-        try:
-            # What is judged and what runs is this copy, whoever still holds the reply.
-            args: object = _core.plain(call.args, "arguments", finite=True)
-            wrong = None if isinstance(args, dict) else "the arguments are no JSON object"
-        except ConfigError as error:
-            args, wrong = {}, f"the arguments are no JSON: {error.problems[0]}"
-        if wrong is None:
-            call = replace(call, args=cast("dict[str, Any]", args))
-        else:
-            call = replace(call, args={}, args_error=call.args_error or wrong)
         if call.args_error is not None:
             return _Slot(call, effect, path, Judged(call))
         judged = await self._guard.judged(call, effect, path)

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from interlock import _core
 from interlock.conditions import Checks
 from interlock.errors import Problem
-from interlock.harness._callables import call_of, label_of
 from interlock.harness._config import (
     count_problems,
     name_problems,
     names_problems,
     raise_problems,
-    reserve_problems,
-    seconds_problems,
     wrong,
 )
 from interlock.harness._dag import Dag
@@ -24,8 +21,8 @@ from interlock.harness._jobs import Job, status_by
 from interlock.harness._workflow import End, Workflow
 from interlock.harness.flow import Flow, Node
 from interlock.harness.inputs import NodeOutcome, reading_problems
-from interlock.harness.judge import Judge, judge_of
-from interlock.harness.retry import Retry
+from interlock.harness.judge import judge_of
+from interlock.harness.work import Part, Work, part_of
 from interlock.record.reply import plain_data
 from interlock.record.result import Result
 from interlock.tools._steps import read_steps
@@ -72,23 +69,9 @@ class Declared:
     """A node as it was declared."""
 
     name: str
-    run: Callable[..., Any]
+    run: Callable[..., Any] | Work
     needs: Sequence[str]
     when: object
-    options: Mapping[str, Any]
-
-    def config(self, judge: Judge | None) -> dict[str, Any]:
-        """Return how it is set up, as data."""
-        reserve, retry = self.options["reserve"], self.options["retry"]
-        return {
-            **self.options,
-            "name": self.name,
-            "run": label_of(self.run),
-            "needs": list(self.needs),
-            "when": None if judge is None else judge.label,
-            "reserve": label_of(reserve) if callable(reserve) else reserve,
-            "retry": retry.max_attempts if retry else None,
-        }
 
 
 @dataclass(slots=True)
@@ -99,7 +82,7 @@ class _State:
 class CompiledGraph(Workflow[_State, GraphResult]):
     """A graph that was checked: frozen, run as often as wished. `Graph.compile` makes it."""
 
-    __slots__ = ("_entries", "_jobs", "concurrency", "fail", "max_steps")
+    __slots__ = ("_entries", "_jobs", "_parts", "concurrency", "fail", "max_steps")
 
     kind = "graph"
     fail: Fail
@@ -107,6 +90,7 @@ class CompiledGraph(Workflow[_State, GraphResult]):
     concurrency: int | None
     _entries: tuple[Declared, ...]
     _jobs: tuple[Job, ...]
+    _parts: tuple[Part, ...]
 
     def __init__(
         self,
@@ -128,10 +112,10 @@ class CompiledGraph(Workflow[_State, GraphResult]):
             problems.append(wrong(max_steps, "max_steps", "must be a whole number, 1 or more"))
         problems += count_problems(concurrency, "concurrency", least=1)
         problems += count_problems(max_tokens, "max_tokens")
-        jobs = _jobs_of(entries, max_steps if is_count else len(entries), problems)
+        jobs, parts = _jobs_of(entries, max_steps if is_count else len(entries), problems)
         raise_problems(problems)
         self._set(name=name, max_tokens=max_tokens, fail=fail, max_steps=max_steps)
-        self._set(concurrency=concurrency, _entries=tuple(entries), _jobs=jobs)
+        self._set(concurrency=concurrency, _entries=tuple(entries), _jobs=jobs, _parts=parts)
 
     def flow(self) -> Flow:
         """Return the nodes, each with its condition before it."""
@@ -145,9 +129,17 @@ class CompiledGraph(Workflow[_State, GraphResult]):
         return Flow(self.name, tuple(nodes))
 
     def _config(self) -> dict[str, Any]:
-        pairs = zip(self._entries, self._jobs, strict=True)
+        declared = zip(self._entries, self._jobs, self._parts, strict=True)
         return {
-            "nodes": [entry.config(job.judge) for entry, job in pairs],
+            "nodes": [
+                {
+                    **part.config(),
+                    "name": entry.name,
+                    "needs": list(entry.needs),
+                    "when": None if job.judge is None else job.judge.label,
+                }
+                for entry, job, part in declared
+            ],
             "fail": self.fail,
             "max_steps": self.max_steps,
             "concurrency": self.concurrency,
@@ -209,14 +201,14 @@ def _written(data: Mapping[str, object]) -> str:
 
 def _jobs_of(
     entries: Sequence[Declared], max_steps: int, problems: list[Problem]
-) -> tuple[Job, ...]:
+) -> tuple[tuple[Job, ...], tuple[Part, ...]]:
     """Read the nodes; what is wrong with them is added to the problems."""
     if not entries:
         problems.append(Problem("spec/empty-list", "nodes", "[]", "must not be empty"))
     if len(entries) > max_steps:
         message = f"{len(entries)} nodes, over the limit of {max_steps}: see max_steps"
         problems.append(Problem("spec/over-limit", "nodes", None, message))
-        return ()
+        return (), ()
     names = [(f"nodes[{at}].name", entry.name) for at, entry in enumerate(entries)]
     problems += names_problems(names, beside="when_")
     plain: list[JSON] = [_planned(entry) for entry in entries]
@@ -227,30 +219,21 @@ def _jobs_of(
         if not fault.field.endswith(".id")
     ]
     jobs: list[Job] = []
+    parts: list[Part] = []
     for at, (entry, step) in enumerate(zip(entries, steps, strict=True)):
         place = f"nodes[{at}]"
-        call = call_of(entry.run, f"{place}.run", problems)
+        part = part_of(entry.run, f"{place}.run", problems)
         judge = None
         if entry.when is not None:
             judge = judge_of(entry.when, f"{place}.when", problems)
         if isinstance(entry.when, Checks):
             problems += reading_problems(entry.when, f"{place}.when", entry.needs)
-        problems += _option_problems(entry.options, place)
-        jobs.append(Job(step, call, judge, entry.options))
-    return tuple(jobs)
+        jobs.append(Job(step, part.call, judge, part.options()))
+        parts.append(part)
+    return tuple(jobs), tuple(parts)
 
 
 def _planned(entry: Declared) -> JSON:
     needs = cast("object", entry.needs)
     listed = cast("JSON", list(cast("Any", needs)) if isinstance(needs, tuple) else needs)
     return {"id": cast("JSON", entry.name), "needs": listed}
-
-
-def _option_problems(options: Mapping[str, Any], place: str) -> list[Problem]:
-    problems = seconds_problems(options["timeout"], f"{place}.timeout")
-    problems += count_problems(options["cost_ms"], f"{place}.cost_ms", least=1)
-    problems += reserve_problems(options["reserve"], f"{place}.reserve")
-    retry = options["retry"]
-    if retry is not None and not isinstance(retry, Retry):
-        problems.append(wrong(retry, f"{place}.retry", "must be Retry(...)"))
-    return problems

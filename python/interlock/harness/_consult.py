@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import anyio
 
@@ -13,7 +14,7 @@ from interlock.harness._walk import SHIELD_SECONDS
 from interlock.harness.ctx import Ctx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from interlock.harness._callables import Call
     from interlock.harness._walk import Walk
@@ -54,32 +55,41 @@ async def consult(
     """
     path, clock = walk.place(name, under), walk.run.clock
     plan = Plan(name, "decision", call, value, path, None, walk.outer, is_judgement=True)
-    frame = Frame(walk, plan)
-    ending = Ending(frame, 1, clock.now(), clock.monotonic())
+    frame, started, started_s = Frame(walk, plan), clock.now(), clock.monotonic()
+    decision: object = None
+    fault: Exception | None = None
     try:
         answer = await _judged(frame, timeout)
-        ending.decision = decision_of(answer)
+        decision = decision_of(answer)
     except Exception as error:
-        ending.raised(error, None, clock.now())
+        fault = error
         raise
     finally:
-        if ending.decision is not None or frame.readings or frame.nested:
+        # PERF: most hooks leave nothing to record.
+        if decision is not None or frame.readings or frame.nested:
+            ending = Ending(frame, 1, started, started_s)
+            if fault is not None:
+                ending.raised(fault, None, clock.now())
+            ending.decision = decision
             with anyio.move_on_after(SHIELD_SECONDS, shield=True):
                 await walk.note(ending.step())
     return answer
 
 
 async def _judged(frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC109
-    plan, walk = frame.plan, frame.walk
-    ctx = Ctx(frame, 1) if plan.call.takes_ctx else None
-    left = walk.time_left() if walk.is_timed else math.inf
-    seconds = min(left, math.inf if timeout is None else timeout)
+    walk, call, value = frame.walk, frame.plan.call, frame.plan.value
     token = current_frame.set(frame)
     try:
+        answer = call.function(value, Ctx(frame, 1)) if call.takes_ctx else call.function(value)
+        # PERF: what is sync is over here, and needs no end.
+        if not inspect.isawaitable(answer):
+            return answer
+        left = walk.time_left() if walk.is_timed else math.inf
+        seconds = min(left, math.inf if timeout is None else timeout)
         if seconds == math.inf:
-            return await plan.call.judge(plan.value, ctx)
+            return await cast("Awaitable[object]", answer)
         with walk.run.clock.limit(seconds):
-            return await plan.call.judge(plan.value, ctx)
+            return await cast("Awaitable[object]", answer)
         raise TimeoutError(f"no answer within {seconds:g} s")
     finally:
         current_frame.reset(token)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from interlock import _core
-from interlock.errors import UsageError
 from interlock.harness._batch import Batch
 from interlock.harness._compact import Compact, Compactor
 from interlock.harness._guard import Guard
 from interlock.harness._stops import Stops
 from interlock.harness.limits import Stopped, remaining
 from interlock.harness.loop_state import Exchange, History, LoopState
-from interlock.record.reply import as_reply
 from interlock.record.rollout import Step
-from interlock.record.values import ErrorInfo, ToolCall
+from interlock.record.values import ErrorInfo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,15 +108,14 @@ class Cycle:
         if reply is None or not outcome.ok:
             said = ErrorInfo("failed", "the reply says that it failed")
             progress.error = outcome.step.error or said
-            if reply is not None:
-                await self._guard.after_turn(self._state(turn), path)
+            await self._observed(turn, path)
             return "failed"
         batch = Batch(self._walk, self._guard, self._parts.tools, turn, path)
         await batch.take(reply.calls, parallel=self._parts.parallel_tools)
         exchange = Exchange(reply, tuple(batch.results))
         self._history.add(exchange)
         self._stops.see(exchange)
-        await self._guard.after_turn(self._state(turn), path)
+        await self._observed(turn, path)
         if batch.stop is not None:
             return batch.stop.reason
         progress.finish = batch.finish
@@ -140,12 +136,16 @@ class Cycle:
                 self._state(turn),
                 path=path,
                 digest=self._history.digest(turn, notice),
-                read=_read,
             )
         except Stopped as stop:
             if stop.path == path:
                 self._progress.turns -= 1
             raise
+
+    async def _observed(self, turn: int, path: str) -> None:
+        """Show the state after a turn to the hooks; one that gave no reply changed nothing."""
+        if self._progress.last is not None and self._guard.has("after_turn"):
+            await self._guard.after_turn(self._state(turn), path)
 
     def _ended(self, reply: Reply) -> str | None:
         """Say what a reply without any call ends the run with; None where it does not."""
@@ -178,17 +178,3 @@ class Cycle:
             remaining=remaining(self._walk.accounts, self._walk.run.clock, turns),
             notice=self._stops.notice,
         )
-
-
-def _read(value: object, *, step: str) -> Reply:
-    """Read a reply, and see that what it asks for can be run."""
-    reply = as_reply(value, step=step)
-    for call in cast("tuple[object, ...]", reply.calls):
-        if not isinstance(call, ToolCall):
-            raise UsageError(
-                f"{step} returned a call that is a {type(call).__name__}; make it a "
-                "ToolCall(id, name, args)"
-            )
-        if not isinstance(cast("object", call.name), str):
-            raise UsageError(f"{step} asks for the tool {_core.preview(call.name)}, no name")
-    return reply

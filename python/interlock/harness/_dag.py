@@ -74,6 +74,8 @@ class Dag:
         self._digest = input_digest(values)
         self._digests: dict[int, str | None] = {}
         self._passed: dict[int, Usage] = {}
+        self._paths: dict[int, str] = {}
+        """By position; that of a node's condition by the complement of it."""
         self._started: set[int] = set()
         self._later: list[int] = []
         self._running, self._is_held = 0, False
@@ -171,7 +173,7 @@ class Dag:
         try:
             done = await self._taken(at)
         except Stopped as stop:
-            self._stop(at, stop.reason)
+            self._stop(at, stop)
         except (Exception, KeyboardInterrupt, SystemExit) as fault:  # noqa: BLE001 (raised in `run`)
             # The others are ended first: from a task group it would come wrapped.
             self._fault = self._fault or fault
@@ -183,24 +185,24 @@ class Dag:
             self._is_held = False
             self._settle(at, done.outcome.state)
 
-    def _stop(self, at: int, reason: str) -> None:
+    def _stop(self, at: int, stop: Stopped) -> None:
         """Note that a node did not start; where others give tokens back, it is tried again."""
-        path = self._path(at)
-        if any(step is not None and step.path == path for step in self.walk.steps):
+        if stop.path not in (self._paths.get(at), self._paths.get(~at)):
             # It did start, and a step inside it did not.
             self.known[at] = "cancelled"
         else:
             self._started.discard(at)
-            self.walk.names.pop(path, None)
-        if reason == "tokens" and at not in self._started and self._running > 1:
+        if stop.reason == "tokens" and at not in self._started and self._running > 1:
             self._is_held = True
             heappush(self._ready, at)
         else:
-            self.stopped_by = self.stopped_by or reason
+            self.stopped_by = self.stopped_by or stop.reason
 
-    def _path(self, at: int) -> str:
-        step_id = self._steps[at].id
-        return f"{self.under}/{step_id}" if self.under else f"{self.walk.prefix}{step_id}"
+    def _place_of(self, at: int, name: str) -> str:
+        """Give the path of a node, or of its condition, the same when it is tried again."""
+        if at not in self._paths:
+            self._paths[at] = self.walk.place(name, self.under)
+        return self._paths[at]
 
     async def _taken(self, at: int) -> Done:
         """Ask the node's condition, and call it where that holds."""
@@ -212,7 +214,7 @@ class Dag:
                 "decision",
                 job.judge.call,
                 inputs,
-                under=self.under,
+                path=self._place_of(~at, f"when_{job.step.id}"),
                 digest=digest,
                 is_judgement=True,
                 read=job.judge.read,
@@ -227,7 +229,7 @@ class Dag:
             self.kind,
             job.call,
             inputs,
-            under=self.under,
+            path=self._place_of(at, job.step.id),
             digest=digest,
             read=Fresh(self.done[need] for need in job.step.needs),
             **job.options,
@@ -276,15 +278,12 @@ class Dag:
             if outcome.state == "waiting":
                 decision |= held(self._steps, at, states, self._now()).to_dict()
             is_open = outcome.state == "undetermined"
-            instant = _core.format_instant(self._now())
             await self.walk.note(
                 Step(
-                    path=self.walk.place(outcome.id, self.under),
+                    path=self._place_of(at, outcome.id),
                     name=outcome.id,
                     kind=self.kind,
                     status="undetermined" if is_open else "skipped",
-                    started_at=instant,
-                    ended_at=instant,
                     error=ErrorInfo(
                         outcome.state, outcome.reason, "permission", "skip", source="sequence"
                     ),

@@ -168,13 +168,15 @@ class _Failed:
 
 def _shown(call: ToolCall) -> ToolCall:
     """Give a hook a copy: what it changes in it changes nothing, so what was shown is what runs."""
-    return replace(call, args=cast("dict[str, Any]", _core.plain(call.args)))
+    return ToolCall(call.id, call.name, cast("dict[str, Any]", _core.plain(call.args)))
 
 
 def _arguments(answer: object, hooks: Hooks) -> dict[str, Any]:
     try:
         if isinstance(answer, Mapping):
-            return cast("dict[str, Any]", _core.plain(cast("object", answer)))
+            return cast(
+                "dict[str, Any]", _core.plain(cast("object", answer), "arguments", finite=True)
+            )
     except ConfigError as error:
         message = f"hook rewrite_tool of `{hooks.label}` returned what JSON cannot hold: {error}"
         raise UsageError(message) from None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
-from interlock.errors import ConfigError, UsageError
+from interlock.errors import ConfigError
 from interlock.harness._clock import SystemClock
 from interlock.harness._frame import current_frame
 from interlock.harness._told import cut, error_of, listed, not_called, shown
@@ -36,7 +36,7 @@ class Unanswered(Exception):
 async def invoke(tool: Tool[..., Any], call: ToolCall, ctx: Ctx | None) -> ToolResult:
     """Call a tool; whatever goes wrong is a result."""
     if call.args_error is not None:
-        message = f"the arguments could not be read: {shown(call.args_error)}"
+        message = f"the arguments could not be read: {shown(str(call.args_error))}"
         return failed(call, not_called("invalid_arguments", message), tool)
     values, refusal = _read(tool, call)
     if refusal is not None:
@@ -95,8 +95,9 @@ def _answered(
     try:
         reply = as_json_reply(value, step=tool.name)
         output = _output(value, reply)
-    except (UsageError, ConfigError) as error:
-        info = ErrorInfo("unreadable_output", f"{error}; {_RAN}", "bug", source="interlock")
+    except Exception as error:  # noqa: BLE001 (what was returned may be anything)
+        said = f"{error_of(error).message}; {_RAN}"
+        info = ErrorInfo("unreadable_output", said, "bug", source="interlock")
         return failed(call, info, tool)
     usage = NOTHING if _is_counted(value, reply, frame) else reply.usage
     if reply.status == "failed":

@@ -14,6 +14,7 @@ from interlock.harness.ctx import Ctx
 from interlock.harness.plan import Plan, plan_problems, written_plan
 from interlock.record.reply import as_json_reply, plain_data
 from interlock.record.values import ErrorInfo, Reply
+from interlock.tools._steps import with_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -97,7 +98,10 @@ class Planning:
 def _told(value: object, step: str) -> tuple[Reply, object, list[Problem]]:
     """Give the reply and the data in it, plain; what JSON cannot hold is told."""
     given: object = {"steps": value.steps} if isinstance(value, Plan) else value
-    if isinstance(given, (Mapping, list, tuple)):
+    if isinstance(given, Mapping):
+        fields = cast("Mapping[str, object]", given)
+        given = {name: with_texts(one) for name, one in fields.items()}
+    if isinstance(given, (dict, list, tuple)):
         data, found = plain_problems(cast("object", given), "plan")
         return Reply(_core.to_json(data), data=data, raw=value), data, list(found)
     reply = as_json_reply(value, step=step)

@@ -13,7 +13,7 @@ from interlock.harness.inputs import NodeOutcome
 from interlock.harness.judge import Gate, Judge, judge_of
 from interlock.record.rollout import Step
 from interlock.record.values import ErrorInfo
-from interlock.tools._steps import read_steps, with_texts
+from interlock.tools._steps import read_steps
 from interlock.tools.branch import Branch
 from interlock.tools.stall_detect import stall_detect
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from interlock.errors import Problem
-    from interlock.harness._callables import Call
     from interlock.harness._dag import Dag
     from interlock.harness._frame import Outcome
     from interlock.harness._walk import Walk
     from interlock.harness.plan import Entry, Plan
+    from interlock.harness.work import Part
     from interlock.typing import JSON
 
 __all__ = ["Orchestration", "asked", "is_amendable", "is_stalled", "jobs_of"]
@@ -65,13 +65,15 @@ class Orchestration:
         self.earlier = self.outcomes()
 
 
-def jobs_of(entries: Sequence[Entry], workers: Mapping[str, Call]) -> list[Job]:
+def jobs_of(entries: Sequence[Entry], workers: Mapping[str, Part]) -> list[Job]:
     """Make the jobs of a plan that was checked."""
-    steps, _ = read_steps(cast("JSON", with_texts(entries)))
-    return [
-        Job(step, workers[entry["worker"]], _judge(entry))
-        for entry, step in zip(entries, steps, strict=True)
-    ]
+    steps, _ = read_steps(cast("JSON", entries))
+    jobs: list[Job] = []
+    for entry, step in zip(entries, steps, strict=True):
+        worker = workers[entry["worker"]]
+        options = {**worker.options(), "meta": {"worker": entry["worker"]}}
+        jobs.append(Job(step, worker.call, _judge(entry), options))
+    return jobs
 
 
 def _judge(entry: Entry) -> Judge | None:
@@ -107,7 +109,6 @@ async def is_stalled(walk: Walk, state: Orchestration) -> bool:
     state.history.append({"plan": _core.digest(written), "outcomes": _core.digest(came_to)})
     report = stall_detect(state.history[-_LOOKED_AT:], window=2)
     if report.stalled:
-        instant = _core.format_instant(walk.run.clock.now())
         message = f"amended plans come to the same: {report.reason}"
         state.error = ErrorInfo("stalled", message, "permission", "escalate", source="stall")
         await walk.note(
@@ -116,8 +117,6 @@ async def is_stalled(walk: Walk, state: Orchestration) -> bool:
                 name="stall",
                 kind="decision",
                 status="failed",
-                started_at=instant,
-                ended_at=instant,
                 error=state.error,
                 decision=report.to_dict(),
             )

@@ -98,7 +98,7 @@ def _is_context(parameter: inspect.Parameter) -> bool:
 
 
 def _unfillable(parameter: inspect.Parameter) -> list[Problem]:
-    kind, field = parameter.kind, str(parameter)
+    kind, field = parameter.kind, parameter.name
     if kind is parameter.POSITIONAL_ONLY:
         return [Problem("spec/wrong-type", field, None, "must be one that can be given by name")]
     if parameter.name in ("self", "cls") and parameter.annotation is parameter.empty:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlock import _core
@@ -228,7 +229,7 @@ class Stops:
         )
 
     async def _stalled(self, rule: StopRule, detect: StallDetect, path: str) -> Said | None:
-        if not self._seen:
+        if not self._repeats(detect):
             return None
         found = detect.detect(self._seen)
         if not found.stalled:
@@ -241,6 +242,13 @@ class Stops:
         self._told.add(rule.name)
         self.notice = _worded(found)
         return None
+
+    def _repeats(self, detect: StallDetect) -> bool:
+        """Say whether the last turn was the same as one shortly before, as in every stall."""
+        # PERF: to compare a few turns is cheaper than to look at the whole history.
+        names = SIGNALS if detect.signals is None else detect.signals
+        recent = list(islice(reversed(self._seen), detect.max_cycle + 1))
+        return any(all(one[name] == recent[0][name] for name in names) for one in recent[1:])
 
     async def _expired(self, check: DeadlineCheck, path: str) -> Said | None:
         def ask(_state: object, ctx: Ctx) -> DeadlineResult:

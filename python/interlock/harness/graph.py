@@ -11,10 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from interlock.errors import Problem
-    from interlock.harness._frame import Reserve
     from interlock.harness.flow import Flow
-    from interlock.harness.retry import Retry
     from interlock.harness.run import Run
+    from interlock.harness.work import Work
 
 __all__ = ["CompiledGraph", "Graph", "GraphResult"]
 
@@ -56,46 +55,30 @@ class Graph:
         self._compiled: CompiledGraph | None = None
 
     @keywords
-    def node(  # noqa: PLR0913 (all by name)
+    def node(
         self,
         name: str,
-        run: Callable[..., Any],
+        run: Callable[..., Any] | Work,
         *,
         needs: Sequence[str] = (),
         when: object = None,
-        reserve: Reserve = None,
-        timeout: float | None = None,
-        retry: Retry | None = None,
-        limiter: str | None = None,
-        cost_ms: int | None = None,
     ) -> None:
         """Declare a node.
 
         Args:
             name: Its name, which is that of its step.
-            run: A callable of `Inputs`: sync or async, `(inputs)` or `(inputs, ctx)`.
+            run: A callable of `Inputs`: sync or async, `(inputs)` or `(inputs, ctx)`; or
+                `Work(...)`, which says what its step may use.
             needs: The names of the nodes that must be completed before it, declared earlier or
                 later.
             when: Its own condition, which is asked once they are: Checks, `Gate(tool, ...)`, a
                 DecisionTable, or a callable of the `Inputs` that returns True, False, a `Verdict`
                 or `(ok, reason)`. Tools read `{"values": ..., "results": {...}}`.
-            reserve: Tokens that it may use, or a function of the `Inputs` that says how many.
-            timeout: Seconds; one that takes longer has failed.
-            retry: How it is tried again; as the run says when None.
-            limiter: A named capacity of the run.
-            cost_ms: How long it takes; it does not start where that does not fit the deadline.
 
         Raises:
             ConfigError: For an unknown keyword; all else is checked when the graph is compiled.
         """
-        options = {
-            "reserve": reserve,
-            "timeout": timeout,
-            "retry": retry,
-            "limiter": limiter,
-            "cost_ms": cost_ms,
-        }
-        self._entries.append(Declared(name, run, needs, when, options))
+        self._entries.append(Declared(name, run, needs, when))
         self._compiled = None
 
     def compile(self) -> CompiledGraph:

@@ -174,9 +174,10 @@ class _Spread:
     has_ctx: bool
     last_only: bool = False
 
-    def __call__(self, given: tuple[object, ...], ctx: object) -> object:
-        given = given[-1:] if self.last_only else given
-        return self.function(*given, ctx) if self.has_ctx else self.function(*given)
+    def __call__(self, given: tuple[object, ...], ctx: object = None) -> object:
+        if self.has_ctx:
+            return self.function(*given, ctx)
+        return self.function(given[-1]) if self.last_only else self.function(*given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ def _call_of(function: object, point: Point, problems: list[Problem]) -> Call:
     shape = f"({', '.join(given)})` or `({', '.join(given)}, ctx)"
     if not callable(function):
         problems.append(wrong(function, name, f"must be a callable of `{shape}`"))
-        return Call(_nothing, takes_ctx=True, is_async=False)
+        return Call(_nothing, takes_ctx=False, is_async=False)
     has_ctx = takes_ctx(function, len(given))
     # An observer may look at the result alone, which names its call.
     last_only = has_ctx is None and point == "after_tool" and takes_ctx(function, 1) is False
@@ -208,10 +209,10 @@ def _call_of(function: object, point: Point, problems: list[Problem]) -> Call:
             wrong(function, name, f"must take `{shape}`; it takes {inspect.signature(function)}")
         )
     spread = _Spread(function, bool(has_ctx), last_only)
-    return Call(spread, takes_ctx=True, is_async=False)
+    return Call(spread, takes_ctx=bool(has_ctx), is_async=False)
 
 
-def _nothing(_given: object, _ctx: object) -> None:
+def _nothing(_given: object) -> None:
     """Stand for a callable that is none."""
 
 

@@ -100,9 +100,10 @@ class History:
 
     def _fold(self, exchange: Exchange) -> None:
         # PERF: folded in one by one, so that a long loop does not digest all of it each turn.
-        wire = [exchange.reply.output, [one.to_dict() for one in exchange.results]]
-        calls = [call.to_dict() for call in exchange.reply.calls]
-        self._folded = _core.digest([self._folded, wire, calls])
+        reply = exchange.reply
+        calls = [[one.id, one.name, one.args, one.args_error] for one in reply.calls]
+        results = [[one.call_id, one.status, one.output] for one in exchange.results]
+        self._folded = _core.digest([self._folded, reply.output, calls, results])
 
 
 def text_of(result: ToolResult) -> str:

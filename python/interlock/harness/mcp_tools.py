@@ -76,8 +76,7 @@ async def mcp_tools(
     if prefix is not None and not isinstance(prefix, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         problems.append(wrong(prefix, "prefix", "must be a text, or None"))
     raise_problems(problems)
-    own = dict(effects or {})
-    server = _Server(session, own, trust_hints, prefix or "", timeout, max_output)
+    server = _Server(session, effects or {}, trust_hints, prefix or "", timeout, max_output)
     if timeout is None:
         return ToolBus(await server.tools(only), name=server.name)
     with SystemClock().limit(timeout):
@@ -89,7 +88,7 @@ class _Server(NamedTuple):
     """A server, and what counts of what it says."""
 
     session: Any
-    effects: dict[str, Effect | None]
+    effects: Mapping[str, Effect | None]
     trust_hints: bool
     prefix: str
     timeout: float | None
@@ -209,7 +208,7 @@ def _caller(session: Any, name: str) -> Callable[..., Awaitable[object]]:
         try:
             result = await session.call_tool(name, arguments)
         except Exception as error:
-            if isinstance(error, _LOST_KINDS) or getattr(error, "code", None) in _LOST:
+            if isinstance(error, _LOST_KINDS) or _code_of(error) in _LOST:
                 raise Unanswered(str(error) or type(error).__name__) from error
             raise
         texts, others = _content(result)
@@ -218,6 +217,11 @@ def _caller(session: Any, name: str) -> Callable[..., Awaitable[object]]:
         return _output(texts, others, _one_of(result, "structured_content", "structuredContent"))
 
     return call
+
+
+def _code_of(error: Exception) -> object:
+    """Read the code of an error of the package mcp: its own, or beside it in version 1."""
+    return getattr(error, "code", getattr(getattr(error, "error", None), "code", None))
 
 
 def _called(call: Callable[..., Awaitable[object]]) -> Callable[[dict[str, Any]], Any]:

@@ -31,6 +31,7 @@ from interlock.harness._workflow import End, Workflow
 from interlock.harness.flow import Flow, Node
 from interlock.harness.inputs import NodeOutcome, told
 from interlock.harness.plan import Plan, merged
+from interlock.harness.work import Part, Work, read_parts
 from interlock.record.result import Result
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
         plan: The lead: a callable of the values, or of them and a `PlanCtx` (the workers, the
             faults of its last plan, what became of the steps). It returns a `Plan`, a mapping
             `{"steps": [...]}`, or a reply whose whole text is the JSON of one.
-        workers: Callables of `Inputs`, by name; a plan names no others.
+        workers: Callables of `Inputs`, by name, or `Work(...)`; a plan names no others.
         merge: A callable of what became of the steps, `NodeOutcome` by id, failures included; or
             of that and a `PlanCtx`.
         max_plan_steps: The most steps of a plan.
@@ -111,14 +112,14 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
     concurrency: int
     _lead: Call
     _merge: Call
-    _workers: dict[str, Call]
+    _workers: dict[str, Part]
 
     @keywords
     def __init__(  # noqa: PLR0913 (all by name)
         self,
         *,
         plan: Callable[..., Any] | None = None,
-        workers: Mapping[str, Callable[..., Any]] | None = None,
+        workers: Mapping[str, Callable[..., Any] | Work] | None = None,
         merge: Callable[..., Any] | None = None,
         max_plan_steps: int = 20,
         replans: int = 0,
@@ -155,7 +156,7 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
     def _config(self) -> dict[str, Any]:
         return {
             "plan": label_of(self._lead),
-            "workers": {name: label_of(call) for name, call in self._workers.items()},
+            "workers": {name: part.config() for name, part in self._workers.items()},
             "merge": label_of(self._merge),
             "max_plan_steps": self.max_plan_steps,
             "replans": self.replans,
@@ -277,21 +278,13 @@ def _required(given: object, name: str, what: str, problems: list[Problem]) -> C
     return call_of(given, name, problems)
 
 
-def _read_workers(given: object, problems: list[Problem]) -> dict[str, Call]:
+def _read_workers(given: object, problems: list[Problem]) -> dict[str, Part]:
     """Read the workers; what is wrong with them is added to the problems."""
-    if given is None:
-        message = "is required: callables by name"
-        problems.append(Problem("spec/missing-field", "workers", None, message))
-    elif not isinstance(given, Mapping):
-        problems.append(wrong(given, "workers", "must be a mapping of names to callables"))
-    elif not given:
-        problems.append(Problem("spec/empty-list", "workers", "{}", "must not be empty"))
-    calls: dict[str, Call] = {}
-    workers = cast("Mapping[str, object]", given if isinstance(given, Mapping) else {})
-    for name, worker in workers.items():
-        problems += name_problems(name, f"workers.{name}")
-        calls[name] = call_of(worker, f"workers.{name}", problems)
-    return calls
+    if given is not None:
+        return read_parts(given, "workers", problems)
+    message = "is required: callables by name"
+    problems.append(Problem("spec/missing-field", "workers", None, message))
+    return {}
 
 
 @keywords
@@ -299,7 +292,7 @@ async def orchestrate(  # noqa: PLR0913 (all by name)
     values: object,
     *,
     plan: Callable[..., Any] | None = None,
-    workers: Mapping[str, Callable[..., Any]] | None = None,
+    workers: Mapping[str, Callable[..., Any] | Work] | None = None,
     merge: Callable[..., Any] | None = None,
     max_plan_steps: int = 20,
     replans: int = 0,

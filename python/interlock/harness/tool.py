@@ -20,6 +20,7 @@ from interlock.harness._config import (
 )
 from interlock.harness._parameters import Signature, signature_of
 from interlock.record.values import EFFECTS, Effect
+from interlock.spec.arguments import of_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,13 +102,9 @@ class Tool(Frozen, Generic[P, R]):
         is_finish: bool = False,
     ) -> None:
         """Check and keep everything."""
-        problems = _name_problems(name)
-        problems += _declared_problems(description, effect, idempotent)
-        problems += seconds_problems(timeout, "timeout")
-        problems += count_problems(max_output, "max_output", least=1)
-        if reconcile is not None and not callable(reconcile):
-            problems.append(wrong(reconcile, "reconcile", "must be a callable, or None"))
-        raise_problems(problems)
+        raise_problems(
+            _problems(name, description, effect, idempotent, timeout, max_output, reconcile)
+        )
         self._set(name=name, description=description, effect=effect, idempotent=idempotent)
         self._set(timeout=timeout, max_output=max_output, reconcile=reconcile, source=source)
         self._set(is_finish=is_finish, arguments=arguments, call=call, function=function)
@@ -159,21 +156,34 @@ class Tool(Frozen, Generic[P, R]):
         )
 
 
-def _name_problems(name: object) -> list[Problem]:
-    if isinstance(name, str) and _NAME.fullmatch(name):
-        return []
-    return [wrong(name, "name", "must be 1 to 128 letters, digits, `_`, `-` and `.` of ASCII")]
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
-def _declared_problems(description: object, effect: object, idempotent: object) -> list[Problem]:
+def _problems(
+    name: object,
+    description: object,
+    effect: object,
+    idempotent: object,
+    timeout: object,
+    max_output: object,
+    reconcile: object,
+) -> list[Problem]:
     problems: list[Problem] = []
-    if not isinstance(description, str):
+    if not _is_name(name):
+        message = "must be 1 to 128 letters, digits, `_`, `-` and `.` of ASCII; say name=..."
+        problems.append(wrong(name, "name", message))
+    if description is not None and not isinstance(description, str):
         problems.append(wrong(description, "description", "must be a text, or None"))
     if effect is not None and effect not in EFFECTS:
         message = f"must be one of {', '.join(EFFECTS)}, or None for undeclared"
         problems.append(Problem("spec/unknown-choice", "effect", _core.preview(effect), message))
-    if idempotent not in (None, True, False):
+    if idempotent is not None and type(idempotent) is not bool:
         problems.append(wrong(idempotent, "idempotent", "must be True, False, or None"))
+    problems += seconds_problems(timeout, "timeout")
+    problems += count_problems(max_output, "max_output", least=1)
+    if reconcile is not None and not callable(reconcile):
+        problems.append(wrong(reconcile, "reconcile", "must be a callable, or None"))
     return problems
 
 
@@ -250,16 +260,18 @@ def tool(  # noqa: PLR0913 (all by name)
     """
 
     def made(function: Callable[P, R]) -> Tool[P, R]:
-        problems: list[Problem] = []
         given = _named(function) if name is None else name
+        problems = _problems(given, description, effect, idempotent, timeout, max_output, reconcile)
         taken = signature_of(function, problems)
-        raise_problems([problem._replace(field=f"{given}.{problem.field}") for problem in problems])
+        arguments = _arguments(taken, schema, problems)
+        at = f"{given}." if _is_name(given) else ""
+        raise_problems(one._replace(field=at + one.field) for one in problems)
         said = inspect.getdoc(function) if description is None else description
         return Tool(
             name=given,
             function=function,
             call=_call(function, taken),
-            arguments=_arguments(given, taken, schema),
+            arguments=cast("Arguments", arguments),
             source=source_of(function),
             description=said or "",
             effect=effect,
@@ -292,27 +304,29 @@ def _call(function: Callable[..., Any], taken: Signature) -> Call:
     return Call(named, takes_ctx=context is not None, is_async=is_async_callable(function))
 
 
-def _arguments(name: str, taken: Signature, schema: Mapping[str, object] | None) -> Arguments:
+def _arguments(
+    taken: Signature, schema: Mapping[str, object] | None, problems: list[Problem]
+) -> Arguments | None:
+    """Describe and read the parameters; what cannot be is added to the problems."""
     try:
-        return _read_arguments(taken, schema)
+        if schema is None:
+            return _annotated(taken)
+        if isinstance(schema, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            arguments = of_schema(schema)
+            problems += taken.unfit(arguments.schema)
+            return arguments
     except ConfigError as error:
-        fields = (problem._replace(field=f"{name}.{problem.field}") for problem in error.problems)
-        raise ConfigError(tuple(fields)) from None
+        problems += error.problems
+        return None
+    message = "must be a JSON Schema as a mapping, or None to make it of the annotations"
+    problems.append(wrong(schema, "schema", message))
+    return None
 
 
-def _read_arguments(taken: Signature, schema: Mapping[str, object] | None) -> Arguments:
-    if schema is None:
-        from interlock.spec.typed import Parameter, of_parameters
+def _annotated(taken: Signature) -> Arguments:
+    from interlock.spec.typed import Parameter, of_parameters
 
-        if taken.is_open:
-            message = "must be named one by one, or say what they are with schema="
-            raise_problems([Problem("spec/wrong-type", "**parameters", None, message)])
-        return of_parameters({one.name: Parameter(*one[1:]) for one in taken.parameters})
-    if not isinstance(schema, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        message = "must be a JSON Schema as a mapping, or None to make it of the annotations"
-        raise_problems([wrong(schema, "schema", message)])
-    from interlock.spec.arguments import of_schema
-
-    arguments = of_schema(schema)
-    raise_problems(taken.unfit(arguments.schema))
-    return arguments
+    if taken.is_open:
+        message = "must be named one by one, or say what they are with schema=..."
+        raise_problems([Problem("spec/wrong-type", "**parameters", None, message)])
+    return of_parameters({one.name: Parameter(*one[1:]) for one in taken.parameters})

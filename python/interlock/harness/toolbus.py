@@ -149,9 +149,10 @@ class ToolBus(Frozen):
     async def invoke(self, call: ToolCall, ctx: Ctx | None = None) -> ToolResult:
         """Call a tool; whatever goes wrong is a result for the model to read.
 
-        Never raises, but for what is no `Exception`, such as a cancellation. `failed`: no such
-        tool, arguments that do not fit (every fault is told), a tool that raised or took too long,
-        an output that was cut. `in_doubt`: a timeout of a tool that may not be repeated.
+        Never raises, but for what is no `Exception`, such as a cancellation, and for the end of the
+        run around it, where a limit refuses a step of the tool's own. `failed`: no such tool,
+        arguments that do not fit (every fault is told), a tool that raised or took too long, an
+        output that was cut. `in_doubt`: a timeout of a tool that may not be repeated.
 
         Raises:
             UsageError: When *call* is no ToolCall.

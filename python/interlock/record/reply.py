@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
 from interlock import _core
@@ -11,7 +11,7 @@ from interlock.errors import ConfigError, UsageError
 from interlock.record._data import Record
 from interlock.record._providers import provider_reply
 from interlock.record.result import Result
-from interlock.record.values import Reply
+from interlock.record.values import Reply, ToolCall
 
 __all__ = ["as_json_reply", "as_reply", "plain_data"]
 
@@ -29,16 +29,21 @@ def as_reply(value: object, *, step: str = "the callable") -> Reply:
         value: What was returned.
         step: Who returned it, for the error.
 
+    Returns:
+        The reply. Its calls have arguments of their own; those that JSON cannot hold are gone, and
+        `args_error` says so.
+
     Raises:
         UsageError: For anything else, naming the step and the type.
     """
     if isinstance(value, Reply):
-        return value
+        return _with_calls(value, step) if value.calls else value
     if isinstance(value, str):
         return Reply(value, raw=value)
     if value is None:
         return Reply()
-    return _result_reply(value) or provider_reply(value) or _data_reply(value, step)
+    reply = _result_reply(value) or provider_reply(value) or _data_reply(value, step)
+    return _with_calls(reply, step) if reply.calls else reply
 
 
 def as_json_reply(value: object, *, step: str = "the callable") -> Reply:
@@ -63,6 +68,26 @@ def plain_data(value: object) -> Any:
     if isinstance(value, Record):
         return value.to_dict()
     return _core.plain(value)
+
+
+def _with_calls(reply: Reply, step: str) -> Reply:
+    """Copy the calls, so that whoever still holds the reply cannot change what is run."""
+    return replace(reply, calls=tuple(_call(one, step) for one in reply.calls))
+
+
+def _call(call: object, step: str) -> ToolCall:
+    if not (isinstance(call, ToolCall) and isinstance(cast("object", call.name), str)):
+        raise UsageError(
+            f"{step} returned {_core.preview(call)} as a call; make it a ToolCall(id, name, args)"
+        )
+    try:
+        args: object = _core.plain(call.args, "arguments", finite=True)
+        wrong = None if isinstance(args, dict) else "the arguments are no JSON object"
+    except ConfigError as error:
+        args, wrong = {}, f"the arguments are no JSON: {error.problems[0]}"
+    if wrong is not None:
+        return replace(call, args={}, args_error=call.args_error or wrong)
+    return replace(call, args=cast("dict[str, Any]", args))
 
 
 def _result_reply(value: object) -> Reply | None:

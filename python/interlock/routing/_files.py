@@ -20,9 +20,8 @@ from interlock.errors import RouteFileError, StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from io import FileIO
-    from os import PathLike
 
-__all__ = ["DiskFiles", "Files", "absolute", "home_of", "plans_in", "read_file", "shared_file"]
+__all__ = ["READ", "DiskFiles", "Files", "content_of", "unreadable"]
 
 Parts = tuple[str, ...]
 
@@ -30,7 +29,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _COMMON = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # A pipe in place of a file must not be waited for.
 _WAIT_NOT = getattr(os, "O_NONBLOCK", 0)
-_READ = os.O_RDONLY | _WAIT_NOT | _COMMON
+READ = os.O_RDONLY | _WAIT_NOT | _COMMON
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _COMMON
 _HAS_FOLDERS = bool(_NO_FOLLOW) and os.open in os.supports_dir_fd
 _numbers = itertools.count(1)
@@ -103,7 +102,7 @@ class DiskFiles:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _unreadable(error) from error
+            raise unreadable(error) from error
 
     def write(self, root: str, parts: Parts, content: bytes) -> None:
         """Put a whole file in a place, at once."""
@@ -215,11 +214,11 @@ def _read_below(root: str, parts: Parts, limit: int | None) -> bytes:
     with _opened(root, parts[:-1]) as folder:
         if folder.is_link(parts[-1]):
             raise _Link(parts[-1])
-        fd = os.open(folder.at(parts[-1]), _READ | _NO_FOLLOW, dir_fd=folder.fd)
-        return _content(fd, limit)
+        fd = os.open(folder.at(parts[-1]), READ | _NO_FOLLOW, dir_fd=folder.fd)
+        return content_of(fd, limit)
 
 
-def _content(fd: int, limit: int | None) -> bytes:
+def content_of(fd: int, limit: int | None) -> bytes:
     """Read what was opened; only a file is read."""
     with os.fdopen(fd, "rb") as file:
         _regular(fd)
@@ -300,58 +299,6 @@ def _told(parts: Parts) -> Generator[None]:
         raise StoreError(f"{place}: cannot be written: {error.strerror or error}") from error
 
 
-def _unreadable(error: OSError) -> RouteFileError:
+def unreadable(error: OSError) -> RouteFileError:
+    """Say why something that is there cannot be read."""
     return RouteFileError("route/unreadable", f"cannot be read: {error.strerror or error}")
-
-
-def shared_file(path: str, limit: int) -> bytes | None:
-    """Read a file outside of runs, through links; None only where there is none, not even a link.
-
-    Raises:
-        RouteFileError: `route/unreadable`.
-    """
-    try:
-        return _content(os.open(path, _READ), limit)
-    except FileNotFoundError as error:
-        if os.path.islink(path):  # noqa: PTH114
-            raise RouteFileError("route/unreadable", "is a link that leads nowhere") from error
-        return None
-    except (OSError, ValueError) as error:
-        raise _unreadable(error if isinstance(error, OSError) else OSError(str(error))) from error
-
-
-def read_file(path: str | PathLike[str]) -> bytes:
-    """Read a file of the caller's."""
-    return Path(path).read_bytes()
-
-
-def absolute(home: str, path: str) -> str:
-    """Give the place of a path from a folder."""
-    return os.path.join(home, path)  # noqa: PTH118
-
-
-def home_of(path: str | PathLike[str]) -> str:
-    """Give the place of a folder, whatever the working directory will be."""
-    return os.path.abspath(path)  # noqa: PTH100
-
-
-def _walk_on(folders: list[str]) -> bool:
-    folders[:] = [name for name in folders if name != "runs" and not name.startswith(".")]
-    return True
-
-
-def plans_in(path: str) -> list[str]:
-    """List the plans below a folder, sorted; a file is itself.
-
-    A plan is a file that ends in `.json`; what stands in `runs` is of runs.
-    """
-    if not os.path.isdir(path):  # noqa: PTH112
-        return [path]
-    found = (
-        os.path.join(home, name)  # noqa: PTH118
-        for home, folders, names in os.walk(path)
-        if _walk_on(folders)
-        for name in names
-        if name.endswith(".json")
-    )
-    return sorted(found)

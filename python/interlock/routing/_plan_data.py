@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from interlock import _core
 from interlock.errors import ConfigError, Problem, SpecInvalid
 from interlock.harness._config import wrong
-from interlock.routing._files import read_file
+from interlock.routing._outside import read_file
 from interlock.routing.shapes import MAX_VISITS, Plan, PlanStep, Route, Router, visits_problems
 
 if TYPE_CHECKING:

@@ -217,7 +217,8 @@ class PlanRun(Workflow[_State, PlanResult]):
         )
         if not outcome.ok:
             return _unrouted(outcome, state)
-        selection = cast("Selection", outcome.value)
+        # From the record, which is what a replay has.
+        selection = Selection.from_dict(outcome.step.decision)
         state.selections.append(selection)
         state.next_step = selection.next_step_id
         await self._note(walk, Entry("done", step.id, visit, selection.next_step_id))

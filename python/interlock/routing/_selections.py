@@ -10,6 +10,7 @@ from interlock import _core
 from interlock.errors import Problem, RouteError
 from interlock.harness._config import raise_problems, wrong
 from interlock.routing._names import FIELDS, hint
+from interlock.routing.choice import written
 from interlock.routing.resolve import match
 from interlock.routing.shapes import Selection
 from interlock.routing.sources import CALLER
@@ -17,12 +18,7 @@ from interlock.routing.sources import CALLER
 if TYPE_CHECKING:
     from interlock.routing.shapes import Plan, Router
 
-__all__ = ["canonical", "checked_selections"]
-
-
-def canonical(route_id: str) -> bytes:
-    """Return the file of a choice."""
-    return _core.to_json({FIELDS[0]: route_id}).encode() + b"\n"
+__all__ = ["checked_selections"]
 
 
 def checked_selections(plan: Plan, given: object) -> tuple[Selection, ...]:
@@ -70,7 +66,7 @@ def _selection(router: Router, value: object) -> Selection:
         raw_value=value,
         visit=1,
         absent=(),
-        digest=sha256(canonical(route.route_id)).hexdigest(),
+        digest=sha256(written(route.route_id)).hexdigest(),
     )
 
 

@@ -11,7 +11,7 @@ from interlock.errors import Problem as InputProblem
 from interlock.record._data import Record
 from interlock.routing._check_errors import errors_of
 from interlock.routing._check_warnings import warnings_of
-from interlock.routing._files import read_file
+from interlock.routing._outside import read_file
 from interlock.routing._plan_data import read_bytes, read_steps
 from interlock.routing.shapes import Plan
 

@@ -14,7 +14,7 @@ from interlock.routing._names import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Choice", "choices_in", "is_evidence", "read_choice", "read_object"]
+__all__ = ["Choice", "choices_in", "is_evidence", "read_choice", "read_object", "written"]
 
 SIZE_LIMIT = 65_536
 DEPTH_LIMIT = 32
@@ -77,6 +77,11 @@ def choices_in(content: bytes, *, limit: int = SIZE_LIMIT) -> list[Choice]:
             "route/field-missing", f"has none of {_NAMED}; write {{{_quoted('<route_id>')}}}"
         )
     return [_choice(name, data[name]) for name in present]
+
+
+def written(route_id: str, **more: str) -> bytes:
+    """Return the content of a file of a choice."""
+    return _core.to_json({FIELDS[0]: route_id, **more}).encode() + b"\n"
 
 
 def conflicting(found: list[Choice]) -> RouteFileError:

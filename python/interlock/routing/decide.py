@@ -10,7 +10,8 @@ from interlock import _core
 from interlock.errors import Problem, RouteError, UsageError
 from interlock.harness._config import keywords, raise_problems, wrong
 from interlock.routing._graph import references
-from interlock.routing._names import FIELDS, SELECTION, id_fault
+from interlock.routing._names import SELECTION, id_fault
+from interlock.routing.choice import written
 from interlock.routing.evidence import EXECUTION
 from interlock.routing.folder import RunFolder
 from interlock.routing.resolve import match
@@ -77,13 +78,12 @@ def write_choice(
     elif id_fault(chosen) is not None:
         fault = id_fault(chosen) or ""
         raise RouteError("route/unsafe-path", f"route_id: {fault}", value=_core.preview(chosen))
-    wire: dict[str, Any] = {FIELDS[0]: chosen}
-    wire |= {name: text for name, text in (("by", by), ("reason", reason)) if text}
+    told = {name: text for name, text in (("by", by), ("reason", reason)) if text}
     home = (EXECUTION, step_id)
     if from_ is not None:
         # First, so that a choice never stands without its reasons.
         run.files.write(run.path, (*home, DECISION), from_.to_json().encode() + b"\n")
-    run.files.write(run.path, (*home, SELECTION), _core.to_json(wire).encode() + b"\n")
+    run.files.write(run.path, (*home, SELECTION), written(chosen, **told))
     return chosen
 
 

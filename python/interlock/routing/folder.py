@@ -9,13 +9,15 @@ from interlock import _core
 from interlock.errors import ConfigError, RouteError, RouteFileError, StoreError, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.harness._config import keywords, raise_problems, seconds_problems
-from interlock.routing._files import DiskFiles, absolute, home_of
+from interlock.routing._files import DiskFiles
 from interlock.routing._journal import Journal
 from interlock.routing._lock import Lock
 from interlock.routing._names import SELECTION, hint, id_fault
-from interlock.routing._selections import canonical, checked_selections
+from interlock.routing._outside import absolute, home_of
+from interlock.routing._selections import checked_selections
 from interlock.routing._stall import unchanged_steps
 from interlock.routing.check import refuse_plan
+from interlock.routing.choice import written
 from interlock.routing.evidence import EXECUTION, Evidence, Ledger
 from interlock.routing.resolve import placed, resolve
 from interlock.routing.sources import silent_producers, sources_for
@@ -239,7 +241,7 @@ class RunFolder:
         self._selections = merged
         self.note(selections=len(merged))
         for router_id, route_id in chosen.items():
-            self.files.write(self.path, (EXECUTION, router_id, SELECTION), canonical(route_id))
+            self.files.write(self.path, (EXECUTION, router_id, SELECTION), written(route_id))
 
     def _data(self, name: str) -> dict[str, Any]:
         content = self.files.read(self.path, (name,))

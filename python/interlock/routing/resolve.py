@@ -36,12 +36,12 @@ def match(router: Router, value: str) -> Route:
     leading = [route for route in router.routes if route.next_step_id == value]
     if len(leading) == 1:
         return leading[0]
-    ids = [route.route_id for route in router.routes]
     if leading:
         shared = ", ".join(route.route_id for route in leading)
         message = f"is the destination of several routes; write one of their ids: {shared}"
         raise _refused(router, "route/ambiguous", message, value)
-    near = hint(value, ids)
+    ids = [route.route_id for route in router.routes]
+    near = hint(value, [*ids, *(route.next_step_id for route in router.routes)])
     message = f"is no route of this router{near}; write one of {', '.join(router.available)}"
     raise _refused(router, "route/unknown", message, value)
 

@@ -10,9 +10,9 @@ from anyio import to_thread
 from interlock import _core
 from interlock.errors import Problem, RouteError
 from interlock.harness._config import keywords, raise_problems
-from interlock.routing._files import absolute
 from interlock.routing._lock import Lock
 from interlock.routing._names import END, hint
+from interlock.routing._outside import absolute
 from interlock.routing._plan_run import PlanResult, PlanRun
 from interlock.routing._selections import checked_selections
 from interlock.routing.check import refuse_plan

@@ -9,7 +9,7 @@ from interlock.harness._config import keywords, raise_problems, wrong
 from interlock.record._data import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
     from interlock.errors import Problem
@@ -51,9 +51,13 @@ class Route:
     name: str = ""
     condition: str = ""
     _: KW_ONLY
-    when: tuple[Any, ...] = ()
+    when: Sequence[Any] = ()
     match: Literal["all", "any"] = "all"
     extra: Mapping[str, Any] = field(default_factory=_nothing)
+
+    def __post_init__(self) -> None:
+        """Take any sequence."""
+        object.__setattr__(self, "when", tuple(self.when))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,11 @@ class Router:
     """
 
     id: str
-    routes: tuple[Route, ...]
+    routes: Sequence[Route]
     _: KW_ONLY
     default_route_id: str | None = None
     route_source_file: str | None = None
-    context_dependencies: tuple[str, ...] = ()
+    context_dependencies: Sequence[str] = ()
     question: str = ""
     description: str = ""
     kind: RouterKind = "routing"
@@ -125,8 +129,8 @@ class PlanStep:
     kind: str
     _: KW_ONLY
     next_step_id: str | None = None
-    context_output: tuple[str, ...] = ()
-    context_dependencies: tuple[str, ...] = ()
+    context_output: Sequence[str] = ()
+    context_dependencies: Sequence[str] = ()
     router: Router | None = None
     title: str = ""
     description: str = ""
@@ -159,7 +163,7 @@ class Plan:
         extra: What else stood there in data; kept and never read.
     """
 
-    steps: tuple[PlanStep, ...]
+    steps: Sequence[PlanStep]
     _: KW_ONLY
     source: str | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import RouteError, RouteFileError
-from interlock.routing._files import absolute, shared_file
 from interlock.routing._graph import producers, references
-from interlock.routing._names import FIELDS, SELECTION, reference_fault
-from interlock.routing.choice import SIZE_LIMIT, is_evidence
+from interlock.routing._names import SELECTION, reference_fault
+from interlock.routing._outside import absolute, shared_file
+from interlock.routing.choice import SIZE_LIMIT, is_evidence, written
 from interlock.routing.evidence import EXECUTION
 from interlock.routing.resolve import RECORD_LIMIT, placed
 from interlock.routing.shapes import Plan, Router, Source
@@ -60,8 +60,7 @@ def _looked_at(
     plan: Plan | None, router: Router, run: RunFolder, chosen: Mapping[str, str]
 ) -> Iterator[Source]:
     mine = chosen.get(router.id)
-    content = None if mine is None else _core.to_json({FIELDS[0]: mine}).encode()
-    yield Source("caller", CALLER, content)
+    yield Source("caller", CALLER, None if mine is None else written(mine))
     if router.has_checks:
         parts = tuple((router.value_from or "").split("/"))
         yield _read(router, run, "value_from", (EXECUTION, *parts), RECORD_LIMIT)

@@ -40,7 +40,13 @@ def shape_problems(
         if _is_shadowed(error["loc"], place, places):
             continue
         field = _written(place)
-        problems.setdefault(field, _problem(model, data, field, place, error))
+        problem = _problem(model, data, field, place, error)
+        known = problems.get(field)
+        if known is not None and known.message not in problem.message:
+            # Each member of a union says what it would take.
+            message = f"{known.message}, or {problem.message.removeprefix('must be ')}"
+            problem = known._replace(message=message)
+        problems[field] = problem
         if without is not None:
             _drop(without, place)
     return list(problems.values()), without

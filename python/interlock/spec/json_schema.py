@@ -7,7 +7,7 @@ fetched, and the work of one check is counted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jsonschema import validators
 from referencing.jsonschema import EMPTY_REGISTRY
@@ -31,6 +31,7 @@ NODES_LIMIT = 5_000
 FAULTS_LIMIT = 50
 """Faults of one check; a model that sees fifty has enough to do."""
 
+_Kind = Literal["schema", "names", "data"]
 _DRAFTS = ("Draft202012Validator", "Draft201909Validator", "Draft7Validator", "Draft6Validator")
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 """Keywords whose keys are names, with schemas under them."""
@@ -83,11 +84,10 @@ def _unfit(schema: dict[str, Any]) -> Iterator[Problem]:
     if schema.get("type") != "object":
         shown = _core.preview(schema.get("type"))
         yield Problem("spec/wrong-type", "schema.type", shown, 'must be "object"')
-    # A place, what stands there, and whether that is a schema: `pattern` may be a property's name.
-    waiting: list[tuple[str, Any, bool]] = [("schema", schema, True)]
+    waiting: list[tuple[str, Any, _Kind]] = [("schema", schema, "schema")]
     seen = 0
     while waiting:
-        place, node, is_schema = waiting.pop()
+        place, node, kind = waiting.pop()
         seen += 1
         if seen > NODES_LIMIT:
             yield Problem("spec/over-limit", "schema", None, f"has over {NODES_LIMIT} values")
@@ -95,12 +95,25 @@ def _unfit(schema: dict[str, Any]) -> Iterator[Problem]:
         if isinstance(node, dict):
             told = cast("dict[str, Any]", node)
             yield from _misplaced_draft(told, place)
-            if is_schema:
+            if kind == "schema":
                 yield from _unfit_keywords(told, place)
-            below = ((name, one, not is_schema or name not in _NAMED) for name, one in told.items())
-            waiting += [(f"{place}.{n}", one, is_one) for n, one, is_one in below if n not in _DATA]
-        elif isinstance(node, list):
-            waiting += [(f"{place}[{at}]", one, True) for at, one in enumerate(cast("Any", node))]
+        waiting += _below(place, node, kind)
+
+
+def _below(place: str, node: Any, kind: _Kind) -> Iterator[tuple[str, Any, _Kind]]:
+    if isinstance(node, dict):
+        for name, one in cast("dict[str, Any]", node).items():
+            yield f"{place}.{name}", one, _kind(kind, name)
+    elif isinstance(node, list):
+        for at, one in enumerate(cast("Any", node)):
+            yield f"{place}[{at}]", one, kind
+
+
+def _kind(around: _Kind, name: str) -> _Kind:
+    """Say what stands under a key: `pattern` may be the name of a property, or data."""
+    if around == "schema":
+        return "names" if name in _NAMED else "data" if name in _DATA else "schema"
+    return "schema" if around == "names" else "data"
 
 
 def _misplaced_draft(node: dict[str, Any], place: str) -> Iterator[Problem]:
@@ -183,18 +196,19 @@ def _is_missing(name: str, error: Any) -> bool:
 
 def _said(error: Any) -> str:
     """Say what a keyword asks for, without the whole of the value and of the schema."""
+    wanted = error.validator_value
+    if error.validator == "type" and isinstance(wanted, str):
+        return f"must be of type {wanted}"
     if error.validator in ("type", "enum", "const"):
-        wanted = error.validator_value
-        said = wanted if isinstance(wanted, str) else _core.preview(wanted, 200)
-        return f"must be {_MUST_BE[error.validator]}{said}"
+        choice = "" if error.validator == "const" else "one of "
+        return f"must be {choice}{_core.preview(wanted, 200)}"
     if error.validator in _BOUNDS:
-        return f"must have {error.validator} {_core.preview(error.validator_value)}"
+        return f"must have {error.validator} {_core.preview(wanted)}"
     if error.validator in ("anyOf", "oneOf", "not", "if", "contains"):
         return f"does not fit `{error.validator}` of the schema"
     return str(error.message)[:200]
 
 
-_MUST_BE = {"type": "of type ", "enum": "one of ", "const": ""}
 _BOUNDS = (
     "minimum",
     "maximum",

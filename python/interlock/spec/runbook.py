@@ -292,18 +292,20 @@ def read_runbook(data: JSON) -> tuple[Runbook | None, list[Problem]]:
 
 def runbook_schema(condition: JSON) -> dict[str, JSON]:
     """Return the JSON Schema (2020-12) of a document; `condition` is that of one check."""
-    schema = _with_conditions(Runbook.model_json_schema(by_alias=True))
+    schema = _finished(Runbook.model_json_schema(by_alias=True))
     schema["$defs"]["Condition"] = condition
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def _with_conditions(node: Any) -> Any:
-    """Point every place of a condition to the one schema of conditions."""
+def _finished(node: Any) -> Any:
+    """Point every place of a condition to its one schema, and close mappings by their patterns."""
     if isinstance(node, list):
-        return list(map(_with_conditions, cast("Iterable[Any]", node)))
+        return list(map(_finished, cast("Iterable[Any]", node)))
     if not isinstance(node, dict):
         return node
     parts = dict(cast("Mapping[str, Any]", node))
     if parts.get("$comment") == _CONDITION:
         return {"$ref": "#/$defs/Condition"}
-    return {key: _with_conditions(one) for key, one in parts.items()}
+    if "patternProperties" in parts:
+        parts["additionalProperties"] = False
+    return {key: _finished(one) for key, one in parts.items()}

@@ -69,21 +69,33 @@ def of_parameters(parameters: Mapping[str, Parameter]) -> Arguments:
     """Describe and read the parameters of a function.
 
     Raises:
-        ConfigError: For an annotation that has no JSON Schema.
+        ConfigError: For annotations that have no JSON Schema, naming the parameters.
     """
-    adapter = _adapter(
-        _keyed(
-            {
-                name: (Required if one.required else NotRequired)[one.annotation]
-                for name, one in parameters.items()
-            }
-        )
+    kind = _keyed(
+        {
+            name: (Required if one.required else NotRequired)[one.annotation]
+            for name, one in parameters.items()
+        }
     )
-    schema = _schema(adapter)
+    try:
+        adapter = _adapter(kind)
+        schema = _schema(adapter)
+    except ConfigError as error:
+        told = {name: _unfit(one.annotation) for name, one in parameters.items()}
+        found = (one._replace(field=name) for name, problems in told.items() for one in problems)
+        raise ConfigError(tuple(found) or error.problems) from None
     for name, one in parameters.items():
         if not one.required and one.default is not None:
             _note_default(schema["properties"][name], one.default)
     return _Typed(adapter, schema)
+
+
+def _unfit(annotation: Any) -> tuple[Problem, ...]:
+    try:
+        _schema(_adapter(annotation))
+    except ConfigError as error:
+        return error.problems
+    return ()
 
 
 def _keyed(fields: dict[str, Any]) -> Any:
@@ -137,9 +149,9 @@ def _schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
 
 
 def _no_schema(error: Exception) -> ConfigError:
-    said = str(error).split("\n", 1)[0]
-    message = f"no JSON Schema can be made of its parameters: {said}"
-    return ConfigError((Problem("spec/wrong-type", "parameters", None, message),))
+    said = str(error).split("\n", 1)[0].split(". ", 1)[0]
+    message = f"has no JSON Schema: {said}; take data, a dataclass or a pydantic model"
+    return ConfigError((Problem("spec/wrong-type", "schema", None, message),))
 
 
 def _note_default(schema: dict[str, Any], default: object) -> None:

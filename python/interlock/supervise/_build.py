@@ -10,6 +10,7 @@ from interlock.errors import Problem
 from interlock.supervise._conditions import Compiler
 from interlock.supervise._frozen import FrozenMap
 from interlock.supervise._kinds import EXITS, READS
+from interlock.supervise._problems import unknown_target
 from interlock.supervise.capability import capability_class_of, is_capability, meets, named_in
 from interlock.supervise.inputs import default_problems
 from interlock.supervise.parts import (
@@ -23,12 +24,7 @@ from interlock.supervise.parts import (
     Verify,
     Wait,
 )
-from interlock.supervise.policy import (
-    Policy,
-    PolicyStep,
-    tools_met,
-    unknown_target,
-)
+from interlock.supervise.policy import Policy, PolicyStep, tools_met
 from interlock.supervise.risk import RISKS, Risk, effect_risk, highest, is_dangerous
 
 if TYPE_CHECKING:

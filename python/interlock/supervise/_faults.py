@@ -9,7 +9,7 @@ from interlock import _core
 from interlock.errors import Problem
 from interlock.supervise._conditions import part_of, paths_of
 from interlock.supervise._graph import components, reachable, shortest_cycle
-from interlock.supervise.policy import budget_problems, unknown_key, unknown_target
+from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,7 +31,7 @@ _ACTING = ("action", "check", "wait", "manual")
 _CALLING = ("action", "check", "wait")
 _HOST = re.compile(r"\bhttps?://([A-Za-z0-9.-]+)")
 _PATH = re.compile(r"(?<![\w:/.~<}\])-])/(?:[\w.-]+/)*[\w-][\w.-]*")
-_COMMAND = re.compile(r"`([A-Za-z0-9_.-]+)[^`]*`")
+_COMMAND = re.compile(r"`([A-Za-z0-9_.-]++)[^`]*+`")
 
 
 def warnings_of(document: Runbook, built: Builder, policy: Policy) -> Iterator[Problem]:

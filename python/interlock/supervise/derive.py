@@ -9,11 +9,12 @@ from interlock.errors import Problem, RunbookInvalid
 from interlock.supervise._build import Builder
 from interlock.supervise._faults import edge_budgets, entry_of, faults_of, step_budgets
 from interlock.supervise._frozen import FrozenMap
+from interlock.supervise._problems import budget_problems, unknown_key
 from interlock.supervise._source import Document, Source, placed, read_source
 from interlock.supervise._warnings import warnings_of
 from interlock.supervise.capability import meets
 from interlock.supervise.parts import Ceilings, Escalation, OrderRule, Selector
-from interlock.supervise.policy import Policy, budget_problems, unknown_key
+from interlock.supervise.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

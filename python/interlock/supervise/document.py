@@ -23,7 +23,7 @@ DocumentProfile: TypeAlias = Literal["P0", "P1", "P2"]
 _STEPS_LIMIT = 500
 _TITLE = 80
 _SHELLS = {"bash", "console", "sh", "shell", "zsh"}
-_HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _NUMBERED = re.compile(r"^(?:step\s+)?\d{1,3}\s*[.):\u2013\u2014-]\s*(.+)$", re.IGNORECASE)
 _ITEM = re.compile(r"^ {0,3}\d{1,3}[.)]\s+(.+)$")
 _TASK = re.compile(r"^ {0,3}[-*+]\s+\[[ xX]\]\s+(.+)$")
@@ -57,6 +57,7 @@ def document_profile(document: Document, *, runbooks: Iterable[Policy] = ()) -> 
         prose.
 
     Raises:
+        RunbookInvalid: As `from_markdown`.
         OSError: When it is the path of a file that cannot be read.
     """
     source = read_source(document)
@@ -111,7 +112,7 @@ class _Part(NamedTuple):
 
 def _parts(lines: list[str]) -> tuple[str, str, list[_Part]]:
     """Return the title, the first paragraph, and the steps."""
-    title = next((m[2] for m in map(_HEADING.match, lines) if m), "")
+    title = next((_heading(line) for line in lines if _HEADING.match(line)), "")
     summary = _summary(lines)
     for find in (_numbered_heading, _item_of(_ITEM), _item_of(_TASK)):
         parts = _split(lines, find)
@@ -144,9 +145,14 @@ def _begins(line: str) -> bool:
     return bool(_ITEM.match(line) or _TASK.match(line) or _numbered_heading(line))
 
 
+def _heading(line: str) -> str:
+    """Return the words of a heading; nothing of a line that is none."""
+    found = _HEADING.match(line)
+    return found[2].rstrip().rstrip("#").rstrip() if found else ""
+
+
 def _numbered_heading(line: str) -> str | None:
-    heading = _HEADING.match(line)
-    numbered = _NUMBERED.match(heading[2]) if heading else None
+    numbered = _NUMBERED.match(_heading(line))
     return numbered[1] if numbered else None
 
 

@@ -11,6 +11,7 @@ from interlock import _core
 from interlock.errors import Problem, RunbookInvalid
 from interlock.supervise._bound import most_moves
 from interlock.supervise._frozen import EMPTY, FrozenMap
+from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
 from interlock.supervise.capability import matches, meets
 from interlock.supervise.parts import (
     CalledRunbook,
@@ -217,9 +218,13 @@ class Policy:
             for target, via in step.exits
         )
 
-    @cached_property
+    @property
     def max_risk(self) -> Risk:
         """The highest risk of a step, those of called runbooks included."""
+        return self._max_risk
+
+    @cached_property
+    def _max_risk(self) -> Risk:
         called = (step.calls.policy for step in self.steps.values() if step.calls)
         return highest(
             [
@@ -315,28 +320,3 @@ def _hand_problems(policy: Policy) -> Iterable[Problem]:
             if key not in there:
                 yield unknown_key(f'{field}["{key}"]', key, there)
             yield from budget_problems(budget, f'{field}["{key}"]')
-
-
-def unknown_target(field: str, target: str, known: Iterable[str]) -> Problem:
-    """Say that no step or terminal has an id."""
-    near = _core.nearest(target, list(known))
-    hint = f'; did you mean "{near}"?' if near else ""
-    shown = _core.preview(target)
-    return Problem("runbook/unknown-target", field, shown, f"no step or terminal has this id{hint}")
-
-
-def unknown_key(field: str, key: str, known: Iterable[str]) -> Problem:
-    """Say that a budget is of an edge or a step that is not there."""
-    near = _core.nearest(key, sorted(known))
-    hint = f'; did you mean "{near}"?' if near else ""
-    what = "edge" if "->" in key or "edges" in field else "step"
-    message = f"there is no such {what}{hint}"
-    return Problem("runbook/unknown-edge", field, _core.preview(key), message)
-
-
-def budget_problems(value: object, field: str) -> list[Problem]:
-    """Check a budget."""
-    if type(value) is int and value >= 1:
-        return []
-    shown = _core.preview(value)
-    return [Problem("runbook/budget", field, shown, "must be a whole number, 1 or more")]

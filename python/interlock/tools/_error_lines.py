@@ -16,6 +16,8 @@ from interlock.tools._signals import read_signals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from interlock._lines import Pieces
+
 __all__ = ["error_blocks", "many"]
 
 _TOGETHER = 4096
@@ -46,7 +48,7 @@ def many(
 
 
 def error_blocks(
-    classifier: _core.Classifier, pieces: Iterable[Piece | _core.ArrowRows], threads: int
+    classifier: _core.Classifier, pieces: Pieces, threads: int
 ) -> Iterator[ErrorVerdicts]:
     """Classify the lines or rows of one piece after the other; what is refused is a bad line."""
     before = 0

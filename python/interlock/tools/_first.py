@@ -14,7 +14,9 @@ from interlock.tools._batch import BadLine, Batch, R
 from interlock.tools._records import OVERLONG, iterable, read_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+
+    from interlock._lines import Pieces
 
 __all__ = ["First", "decide_first", "first_blocks"]
 
@@ -61,9 +63,7 @@ def decide_first(
     return run.batch()
 
 
-def first_blocks(
-    first: First[R], pieces: Iterable[Piece | _core.ArrowRows], threads: int
-) -> Iterator[Batch[R]]:
+def first_blocks(first: First[R], pieces: Pieces, threads: int) -> Iterator[Batch[R]]:
     """Answer the lines or rows of one piece after the other, each as a batch of its own."""
     before = 0
     for piece in pieces:

@@ -44,8 +44,8 @@ def decide_each(
 ) -> Batch[R]:
     """Answer each record, in whatever form they come, one at a time.
 
-    `known` gives the answer where all lists are decided, by those that hold. The lines of a text
-    are then read by threads.
+    `known` gives the answer where all lists are decided, by those that hold: rows are then no plain
+    data, and the lines of a text are read by threads.
 
     Raises:
         ConfigError: As `decide_first`.
@@ -56,6 +56,8 @@ def decide_each(
     answers: Iterator[R | BadLine]
     if known is not None and is_text(records):
         answers = _of_lines(ask, known, rules, records, count)
+    elif known is not None and is_arrow(records):
+        answers = _of_rows(ask, known, rules, row_blocks(records, json))
     else:
         each = _read_rows(rules, records, json) if is_arrow(records) else read_each(records)
         answers = (record if isinstance(record, BadLine) else ask(record) for record in each)
@@ -100,6 +102,24 @@ def _of_lines(
             else:
                 yield told.get(place) or ask(_core.Json(text[spans[place]]))
         before += count
+
+
+def _of_rows(
+    ask: Callable[[object], R],
+    known: Callable[[bytes], R],
+    rules: _core.RuleSet,
+    blocks: Iterable[_core.ArrowRows],
+) -> Iterator[R | BadLine]:
+    before = 0
+    for rows in blocks:
+        sets, column, bad = _core.standing_of_rows(rules, rows)
+        told = {row: BadLine(line=before + row + 1, message=message) for row, message in bad}
+        for row, code in enumerate(memoryview(column).cast("i")):
+            if code >= 0:
+                yield known(sets[code])
+            else:
+                yield told.get(row) or ask(rows.record(row))
+        before += len(rows)
 
 
 def _read_rows(rules: _core.RuleSet, records: object, json_columns: list[str]) -> Iterator[object]:

@@ -21,9 +21,9 @@ from interlock.tools._limits import ARMS_LIMIT
 from interlock.tools._rules import RuleReport, rule_reports, undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from interlock._lines import Piece, Records
+    from interlock._lines import Pieces, Records
     from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits
 
@@ -214,9 +214,7 @@ class Branch(CompiledSpec):
         """
         return decide_first(self._first(), records, threads, json_columns)
 
-    def answer_blocks(
-        self, pieces: Iterable[Piece | _core.ArrowRows], threads: int
-    ) -> Iterator[Batch[BranchResult]]:
+    def answer_blocks(self, pieces: Pieces, threads: int) -> Iterator[Batch[BranchResult]]:
         """Answer JSON Lines or rows piece by piece, each as a batch of its own."""
         return first_blocks(self._first(), pieces, threads)
 

@@ -24,10 +24,10 @@ from interlock.tools._rules import rule_reports, undecided
 from interlock.tools._table_result import TableResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from decimal import Decimal
 
-    from interlock._lines import Piece, Records
+    from interlock._lines import Pieces, Records
     from interlock.tools._batch import Batch
     from interlock.typing import JSON, Limits, Policy
 
@@ -219,9 +219,7 @@ class DecisionTable(CompiledSpec):
             return decide_each(self.decide, self._rules, records, threads, json_columns, stood)
         return decide_first(self._as_first(), records, threads, json_columns)
 
-    def answer_blocks(
-        self, pieces: Iterable[Piece | _core.ArrowRows], threads: int
-    ) -> Iterator[Batch[TableResult]] | None:
+    def answer_blocks(self, pieces: Pieces, threads: int) -> Iterator[Batch[TableResult]] | None:
         """Answer lines or rows piece by piece, each as its own batch; None but under `first`."""
         return first_blocks(self._as_first(), pieces, threads) if self._policy == "first" else None
 

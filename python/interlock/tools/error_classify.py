@@ -15,10 +15,10 @@ from interlock.tools._records import read_threads
 from interlock.tools._signals import read_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from enum import Enum
 
-    from interlock._lines import Piece, Records
+    from interlock._lines import Pieces, Records
     from interlock.typing import JSON, Command, Instant, Limits
 
 __all__ = [
@@ -191,9 +191,7 @@ class ErrorClassify(CompiledSpec):
         """
         return many(self._classifier, records, read_threads(threads), json_columns)
 
-    def answer_blocks(
-        self, pieces: Iterable[Piece | _core.ArrowRows], threads: int
-    ) -> Iterator[ErrorVerdicts]:
+    def answer_blocks(self, pieces: Pieces, threads: int) -> Iterator[ErrorVerdicts]:
         """Classify JSON Lines piece by piece."""
         return error_blocks(self._classifier, pieces, threads)
 

@@ -7,7 +7,7 @@ mod rows;
 
 pub(super) use answers::ArrowAnswers;
 pub(super) use record::ArrowForeign;
-pub(super) use rows::{ArrowRows, ArrowStream, check_rows, first_of_rows};
+pub(super) use rows::{ArrowRows, ArrowStream, check_rows, first_of_rows, standing_of_rows};
 
 use arrow_schema::ArrowError;
 use pyo3::exceptions::PyValueError;

@@ -14,6 +14,7 @@ use super::capsule::{Fault, Source};
 use super::record::to_python;
 use crate::batch;
 use crate::error::{Code, Problem, did_you_mean};
+use crate::py::columns::marks;
 use crate::py::errors::raised;
 use crate::py::ruleset::RuleSet;
 use crate::value::arrow::{ForeignColumn, Frame, Layout, Rows, RowsFault};
@@ -187,13 +188,34 @@ pub(in crate::py) fn first_of_rows<'py>(
     let (set, rows) = (&rules.get().set, &rows.get().rows);
     let query = set.of_rows(rows).map_err(|column| foreign(py, &column))?;
     let found = py.detach(|| batch::first_of_rows(&query, threads));
-    let column = PyBytes::new_with(py, size_of_val(&*found.codes), |bytes| {
-        for (bytes, code) in bytes.chunks_exact_mut(size_of::<i32>()).zip(&found.codes) {
+    Ok((column(py, &found.codes)?, found.open, found.bad))
+}
+
+/// Sets of lists, a column of 32-bit numbers, and the rows that are no records.
+type StandingColumns<'py> = (Vec<Bound<'py, PyBytes>>, Bound<'py, PyBytes>, Vec<(usize, String)>);
+
+/// The lists that hold in rows, each such set once, as `marked` reads it; for each row the position
+/// of its set, or -1 where a list is undecided or the row is no record.
+#[pyfunction]
+pub(in crate::py) fn standing_of_rows<'py>(
+    py: Python<'py>,
+    rules: &Bound<'py, RuleSet>,
+    rows: &Bound<'py, ArrowRows>,
+) -> PyResult<StandingColumns<'py>> {
+    let (set, rows) = (&rules.get().set, &rows.get().rows);
+    let query = set.of_rows(rows).map_err(|column| foreign(py, &column))?;
+    let found = py.detach(|| batch::standing_of_rows(&query));
+    let sets = found.sets.iter().map(|standing| marks(py, standing));
+    Ok((sets.collect(), column(py, &found.codes)?, found.bad))
+}
+
+fn column<'py>(py: Python<'py>, codes: &[i32]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, size_of_val(codes), |bytes| {
+        for (bytes, code) in bytes.chunks_exact_mut(size_of::<i32>()).zip(codes) {
             bytes.copy_from_slice(&code.to_ne_bytes());
         }
         Ok(())
-    })?;
-    Ok((column, found.open, found.bad))
+    })
 }
 
 fn foreign(py: Python<'_>, column: &ForeignColumn) -> PyErr {

@@ -10,7 +10,7 @@ mod tests;
 use std::ops::Range;
 
 use self::columnar::{Columnar, Memos};
-use super::{First, RuleSet};
+use super::{First, RuleSet, Standing};
 use crate::value::arrow::{ForeignColumn, Frame, Layout, Rows};
 
 /// A set, asked about the rows of columns.
@@ -49,9 +49,7 @@ impl RowQuery<'_> {
     /// Tells for each of these rows, in order, the first list that holds, or what is wrong with it.
     pub fn first(&self, rows: Range<usize>, mut tell: impl FnMut(usize, Result<First, &str>)) {
         let mut memos = Memos::default();
-        for start in rows.clone().step_by(TOGETHER) {
-            let range = start..rows.end.min(start.saturating_add(TOGETHER));
-            let frame = Frame::new(self.rows, &self.layout, range.clone());
+        self.frames(rows, |frame, range| {
             let mut bad = frame.bad().iter().peekable();
             let mut tell = |row: usize, first: First| match bad.next_if(|(at, _)| *at == row) {
                 Some((_, what)) => tell(row, Err(what)),
@@ -60,9 +58,33 @@ impl RowQuery<'_> {
             if self.set.index.is_some() {
                 range.for_each(|row| tell(row, self.set.first(&frame.record(row))));
             } else {
-                let firsts = Columnar::new(self.set, &frame, range.clone()).first(&mut memos);
+                let firsts = Columnar::new(self.set, frame, range.clone()).first(&mut memos);
                 range.zip(firsts).for_each(|(row, first)| tell(row, first));
             }
+        });
+    }
+
+    /// Tells for each of these rows, in order, the lists that do not fail, or what is wrong with it.
+    pub fn standing(
+        &self,
+        rows: Range<usize>,
+        mut tell: impl FnMut(usize, Result<Standing, &str>),
+    ) {
+        self.frames(rows, |frame, range| {
+            let mut bad = frame.bad().iter().peekable();
+            for row in range {
+                match bad.next_if(|(at, _)| *at == row) {
+                    Some((_, what)) => tell(row, Err(what)),
+                    None => tell(row, Ok(self.set.standing(&frame.record(row)))),
+                }
+            }
+        });
+    }
+
+    fn frames(&self, rows: Range<usize>, mut each: impl FnMut(&Frame<'_>, Range<usize>)) {
+        for start in rows.clone().step_by(TOGETHER) {
+            let range = start..rows.end.min(start.saturating_add(TOGETHER));
+            each(&Frame::new(self.rows, &self.layout, range.clone()), range);
         }
     }
 }

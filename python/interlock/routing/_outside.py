@@ -1,0 +1,68 @@
+"""Files outside of runs, which are only read, and paths."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from interlock.errors import RouteFileError
+from interlock.routing._files import READ, content_of, unreadable
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["absolute", "home_of", "plans_in", "read_file", "shared_file"]
+
+
+def shared_file(path: str, limit: int) -> bytes | None:
+    """Read a file outside of runs, through links; None only where there is none, not even a link.
+
+    Raises:
+        RouteFileError: `route/unreadable`.
+    """
+    try:
+        return content_of(os.open(path, READ), limit)
+    except FileNotFoundError as error:
+        if os.path.islink(path):  # noqa: PTH114
+            raise RouteFileError("route/unreadable", "is a link that leads nowhere") from error
+        return None
+    except (OSError, ValueError) as error:
+        raise unreadable(error if isinstance(error, OSError) else OSError(str(error))) from error
+
+
+def read_file(path: str | PathLike[str]) -> bytes:
+    """Read a file of the caller's."""
+    return Path(path).read_bytes()
+
+
+def absolute(home: str, path: str) -> str:
+    """Give the place of a path from a folder."""
+    return os.path.join(home, path)  # noqa: PTH118
+
+
+def home_of(path: str | PathLike[str]) -> str:
+    """Give the place of a folder, whatever the working directory will be."""
+    return os.path.abspath(path)  # noqa: PTH100
+
+
+def _walk_on(folders: list[str]) -> bool:
+    folders[:] = [name for name in folders if name != "runs" and not name.startswith(".")]
+    return True
+
+
+def plans_in(path: str) -> list[str]:
+    """List the plans below a folder, sorted; a file is itself.
+
+    A plan is a file that ends in `.json`; what stands in `runs` is of runs.
+    """
+    if not os.path.isdir(path):  # noqa: PTH112
+        return [path]
+    found = (
+        os.path.join(home, name)  # noqa: PTH118
+        for home, folders, names in os.walk(path)
+        if _walk_on(folders)
+        for name in names
+        if name.endswith(".json")
+    )
+    return sorted(found)

@@ -222,7 +222,7 @@ def test_what_people_see_leaves_secrets_out() -> None:
     call = ProposedCall("cli:rm", args={"path": "/var/log/a", "auth": ["hunter2"]})
     asked = propose(DISKS, at_clean(DISKS), call, now=3)
     assert asked.question is not None
-    assert asked.question.args == {"path": "/var/log/a", "auth": ["(secret)"]}
+    assert asked.question.args == {"path": "/var/log/a", "auth": ["(secret 4ddbb67bf993)"]}
     assert "hunter2" not in asked.state.to_json()
 
 

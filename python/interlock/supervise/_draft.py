@@ -23,7 +23,7 @@ __all__ = ["Draft", "Instant", "Transition", "policy_in_force", "read_now"]
 Instant: TypeAlias = "float | datetime | None"
 """Seconds from any one origin, or an aware datetime; None where there is no clock."""
 
-_MILLISECONDS = 10**11
+LONGEST = 10**11
 """A number of seconds over this is some 3,000 years, or milliseconds by mistake."""
 
 OVER = "the run is over: nothing is authorised and nothing moves"
@@ -50,15 +50,15 @@ def read_now(now: object, field: str = "now") -> float | None:
     Raises:
         ConfigError: When it is no finite number, a naive datetime, or looks like milliseconds.
     """
-    if now is None or (type(now) is float and 0 <= now < _MILLISECONDS):
+    if now is None or (type(now) is float and 0 <= now < LONGEST):
         return now
     if isinstance(now, datetime):
         if now.utcoffset() is not None:
             return now.timestamp()
         message = "must have a time zone: a naive datetime is no instant"
-    elif type(now) not in (int, float) or not math.isfinite(cast("float", now)):
+    elif type(now) not in (int, float) or (type(now) is float and not math.isfinite(now)):
         message = "must be a finite number of seconds, or a datetime with a time zone"
-    elif abs(cast("float", now)) > _MILLISECONDS:
+    elif abs(cast("float", now)) > LONGEST:
         message = "must be seconds: a number so large is probably milliseconds; divide by 1000"
     else:
         return cast("float", now)
@@ -77,10 +77,16 @@ def policy_in_force(policy: Policy, state: RunState) -> Policy:
             f"is {policy.digest[:12]} ({policy.id}); give the policy that it was started with"
         )
     for frame in state.stack:
-        called = policy.steps[frame.step].calls
+        step = policy.steps.get(frame.step)
+        called = None if step is None else step.calls
         if called is None or called.policy is None:
             raise PolicyMismatch(f"the runbook that step {frame.step} calls is not at hand")
         policy = called.policy
+    if not state.is_over and state.seq >= 0 and state.current not in policy.steps:
+        raise PolicyMismatch(
+            f"the run {state.run_id} stands at {_core.preview(state.current)}, and {policy.id} has "
+            "no such step: the state was changed from outside"
+        )
     return policy
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
-from interlock.errors import UsageError
+from interlock._compiled import plain_problems
+from interlock.errors import StaleState, UsageError
 from interlock.harness._callables import Call
 from interlock.harness.hooks import Block, Hooks
 from interlock.harness.tool import Tool, tool
@@ -73,6 +75,9 @@ class SupervisedBus(ToolBus):
         found = self._own.get(call.name)
         if call.args_error or (found is not None and found.is_finish):
             return await self._own.invoke(call, ctx)
+        # A copy of its own: what is proposed is what runs, whoever changes the arguments meanwhile.
+        plain, _ = plain_problems(call.args, "args", finite=True)
+        call = replace(call, args=cast("Any", plain)) if isinstance(plain, dict) else call
         refused = await asked(self._supervisor, call, self._own.effect(call.name))
         if isinstance(refused, str):
             return blocked(call, refused, self.effect(call.name))
@@ -86,7 +91,12 @@ class SupervisedBus(ToolBus):
             with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
                 await self._supervisor.observe(decision.call_id, "in_doubt")
             raise
-        await observe_result(self._supervisor, decision.call_id, result)
+        try:
+            await observe_result(self._supervisor, decision.call_id, result)
+        except Exception as error:  # it has run, and what became of it is not in the log
+            said = f"it has run, and that could not be logged ({type(error).__name__})"
+            fault = ErrorInfo("unlogged", said, "unknown", "escalate", source="runbook")
+            return replace(result, status="in_doubt", error=fault)
         return result
 
 
@@ -129,11 +139,17 @@ async def asked(supervisor: Supervisor, call: ToolCall, effect: Effect | None) -
     )
     decision = await supervisor.propose(proposed)
     if decision.verdict == "ask" and supervisor.on_question is not None and decision.question:
-        answer: Any = supervisor.on_question(decision.question)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        try:
+            answer: Any = supervisor.on_question(decision.question)
+            if inspect.isawaitable(answer):
+                answer = await answer
+            if answer is not None:
+                await supervisor.answer(answer)
+        except StaleState:
+            raise
+        except Exception as error:  # nobody could be asked: the question stays open
+            return f"{decision.message} (asking failed: {type(error).__name__})"
         if answer is not None:
-            await supervisor.answer(answer)
             decision = await supervisor.propose(proposed)
     if decision.verdict == "allow" or supervisor.mode == "observe":
         return decision
@@ -161,17 +177,23 @@ async def observe_result(supervisor: Supervisor, call_id: str, result: ToolResul
         call_id,
         cast("Any", outcome),
         output=result.output if outcome == "completed" else None,
-        tokens=result.usage.total,
+        tokens=max(result.usage.total, 0),
         error=result.error.cls if result.error is not None else "",
     )
 
 
 def supervising_hooks(supervisor: Supervisor, beside: frozenset[str]) -> Hooks:
     """Make hooks that decide every call of a loop's tools, and observe what became of it."""
-    free = beside | set(runbook_tools(supervisor).names)
+    runbook = {one.name: one.effect for one in runbook_tools(supervisor)}
+
+    def is_free(name: str, effect: Effect | None) -> bool:
+        """Say whether a tool is beside the procedure: by its name, and by what it does."""
+        if name in runbook:
+            return supervisor.has_tools and effect == runbook[name]
+        return name in beside and effect == "readonly"
 
     async def before_tool(call: ToolCall, effect: Effect | None) -> Block | None:
-        if call.name in free:
+        if is_free(call.name, effect):
             return None
         refused = await asked(supervisor, call, effect)
         return Block(refused) if isinstance(refused, str) else None

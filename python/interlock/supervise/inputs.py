@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
 from interlock.conditions import Checks
 from interlock.errors import Problem
+from interlock.supervise._secrets import Withheld
 from interlock.supervise.contract import Refusal
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ def check_inputs(
             hint = f'; did you mean "{near}"?' if near else ""
             message = f"{name}: the runbook declares no such input{hint}"
             refusals.append(Refusal("input/unknown", message, str(name)))
+            continue
+        if isinstance(value, Withheld) and declared[name].secret:
+            # It was looked at when the run was started; a log has its digest alone.
+            values[name] = cast("JSON", value)
             continue
         plain, problems = plain_problems(value, name, finite=True)
         found = (

@@ -11,6 +11,7 @@ from interlock.record._data import Record
 from interlock.supervise import calls, moves, observed, questions, shown, start
 from interlock.supervise._draft import Transition
 from interlock.supervise._frozen import FrozenMap
+from interlock.supervise._secrets import read_withheld
 from interlock.supervise.calls import Decision, ProposedCall
 from interlock.supervise.contract import Deployment
 from interlock.supervise.parts import Escalation
@@ -132,13 +133,14 @@ def _next(policy: Policy, state: RunState | None, entry: LogEntry) -> Moved:
         return apply(policy, state, entry)
     if entry.operation != "start_run":
         raise UsageError(f"the log begins with {entry.operation}: it begins with start_run")
-    began = start.start_run(policy, **start_given(entry))
+    began = start.start_run(policy, **start_given(policy, entry))
     return Transition(began.unwrap(), began.events)
 
 
-def start_given(entry: LogEntry) -> dict[str, Any]:
+def start_given(policy: Policy, entry: LogEntry) -> dict[str, Any]:
     """Read what a run was started with."""
     given = cast("dict[str, Any]", dict(entry.given))
+    given["inputs"] = read_withheld(policy.inputs, given.get("inputs"))
     rules, deployment = given.get("escalation"), given.get("deployment")
     if isinstance(rules, Mapping):
         read = EscalationRules.from_dict(rules)

@@ -127,8 +127,8 @@ def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transiti
 
 def _waited(draft: Draft, seconds: float) -> bool:
     """Say whether a step was waited in long enough, as far as there is a clock."""
-    entered = draft.state.entered_at
-    return entered is None or draft.now is None or draft.now - entered >= seconds
+    entered, at = draft.state.entered_at, draft.state.last_now if draft.now is None else draft.now
+    return entered is None or at is None or at - entered >= seconds
 
 
 def _unadmitted(draft: Draft, step: PolicyStep) -> Transition:

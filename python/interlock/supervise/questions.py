@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.supervise._draft import Draft, Instant, Transition, over
+from interlock.supervise._secrets import masked
 from interlock.supervise.asked import Approval, Question, Vote
 from interlock.supervise.card import left_of
 from interlock.tools.consensus_vote import consensus_vote
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from interlock.supervise.state import RunState
 
 __all__ = ["Answer", "action_digest", "answer", "question_id"]
-
-_MASK = "(secret)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +70,6 @@ def question_id(state: RunState, kind: QuestionKind, what: str) -> tuple[str, st
     """Return the digest of something that is no call, and the id of a question about it."""
     digest = _core.digest([state.run_id, state.policy_digest, kind, what])
     return digest, f"q-{digest[:12]}"
-
-
-def masked(value: object, secrets: tuple[str, ...]) -> object:
-    """Return arguments with every text that is a secret input left out."""
-    if not secrets:
-        return value
-    if isinstance(value, str):
-        return _MASK if _core.digest(value) in secrets else value
-    if isinstance(value, Mapping):
-        items = cast("Mapping[str, object]", value).items()
-        return {key: masked(one, secrets) for key, one in items}
-    if isinstance(value, (list, tuple)):
-        return [masked(one, secrets) for one in cast("list[object]", value)]
-    return value
 
 
 def ask(  # noqa: PLR0913 (all by name)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 from interlock import _core
 from interlock.errors import ConfigError, Problem
 from interlock.supervise._arrive import arrive, ask_to_pass
-from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
+from interlock.supervise._draft import LONGEST, Draft, Instant, Transition, over, read_now
+from interlock.supervise._secrets import digest_of
 from interlock.supervise.contract import Refusal, refusals_to_start
 from interlock.supervise.inputs import check_inputs
 from interlock.supervise.state import EscalationRules, Event, RunState
@@ -96,20 +97,17 @@ def start_run(
     refusals = (*contract, *checked.refusals)
     if refusals:
         return StartResult(ok=False, refusals=refusals)
-    digest = _core.digest(checked.values)
-    secret = [name for name, one in policy.inputs.items() if one.secret and name in checked.values]
+    secret = {name for name, one in policy.inputs.items() if one.secret and name in checked.values}
+    known = {name: digest_of(checked.values[name]) for name in sorted(secret)}
     shown = {key: value for key, value in checked.values.items() if key not in secret}
+    digest = _core.digest([shown, known])
     identity = run_id or _core.digest([policy.digest, agent_identity, digest, str(began)])[:16]
     state = RunState(
         run_id=identity if run_id else f"run-{identity}",
         policy_digest=policy.digest,
         agent_identity=agent_identity,
         facts={"inputs": shown},
-        secrets=tuple(
-            _core.digest(checked.values[name])
-            for name in secret
-            if isinstance(checked.values[name], str)
-        ),
+        secrets=tuple(known.values()),
         escalation=EscalationRules.of(policy.escalation if escalation is None else escalation),
         inputs_digest=digest,
         started_at=began,
@@ -148,10 +146,10 @@ def _check_start(agent_identity: object, wall_clock_seconds: object, run_id: obj
         say("run_id", run_id, "must be a text that is not empty, or None")
     if wall_clock_seconds is not None and not (
         type(wall_clock_seconds) in (int, float)
-        and 0 < cast("float", wall_clock_seconds) < float("inf")
+        and 0 < cast("float", wall_clock_seconds) <= LONGEST
     ):
         say(
-            "wall_clock_seconds", wall_clock_seconds, "must be a number of seconds above 0, or None"
+            "wall_clock_seconds", wall_clock_seconds, "must be seconds, above 0 and at most 10**11, or None"
         )
     if problems:
         raise ConfigError(tuple(problems))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio
 
-from interlock.errors import StaleState, UsageError
+from interlock._compiled import plain_problems
+from interlock.errors import ConfigError, StaleState, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.record._data import encoded
-from interlock.supervise import calls, moves, observed, questions, shown, start
+from interlock.supervise import start
+from interlock.supervise._draft import policy_in_force
+from interlock.supervise._secrets import masked, texts_of, withheld
+from interlock.supervise.calls import Decision
 from interlock.supervise.card import card
-from interlock.supervise.log import LogEntry
+from interlock.supervise.log import LogEntry, apply
 from interlock.supervise.report import report
 from interlock.supervise.state import EscalationRules
 from interlock.supervise.store import MemoryStore
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from interlock.supervise._draft import Transition
     from interlock.supervise.asked import Question
     from interlock.supervise.bus import SupervisedBus
-    from interlock.supervise.calls import Decision, ProposedCall
+    from interlock.supervise.calls import ProposedCall
     from interlock.supervise.card import StepCard
     from interlock.supervise.contract import Deployment
     from interlock.supervise.parts import Escalation, Via
@@ -38,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Supervisor"]
 
-M = TypeVar("M", "Transition", "Decision")
 Asker = Callable[["Question"], "Awaitable[Answer | None] | Answer | None"]
 
 
@@ -80,6 +83,8 @@ class Supervisor:
         self._clock: Clock = clock or SystemClock()
         self._state: RunState | None = None
         self._log: list[LogEntry] = []
+        self._texts: dict[str, str] = {}
+        self.has_tools = False
         self._lock: anyio.Lock | None = None
 
     @property
@@ -134,16 +139,30 @@ class Supervisor:
             entry = LogEntry(
                 seq=0,
                 operation="start_run",
-                given=_written({**given, "escalation": rules}),
+                given=_written(
+                    {
+                        **given,
+                        "escalation": rules,
+                        "inputs": withheld(self.policy.inputs, inputs),
+                    }
+                ),
                 events=began.events,
                 digest=began.state.digest(),
             )
             await self._store.append(began.state, entry)
             self._state, self._log = began.state, [entry]
+            self._texts = texts_of(self.policy.inputs, dict(inputs or {}))
         return began
 
-    async def load(self, run_id: str) -> RunState:
+    async def load(
+        self, run_id: str, *, secrets: Mapping[str, object] | None = None
+    ) -> RunState:
         """Go on with a run that the store has.
+
+        Args:
+            run_id: The run.
+            secrets: The secret inputs again, which are not in the store: with them they are left
+                out of what is logged also where they stand inside of other text.
 
         Raises:
             UsageError: When it has none of this id.
@@ -152,15 +171,27 @@ class Supervisor:
         if kept is None:
             raise UsageError(f"there is no run {run_id} in the store")
         self._state, self._log = kept.state, list(kept.log)
+        if secrets is not None:
+            self._texts = texts_of(self.policy.inputs, secrets)
         return kept.state
 
     async def propose(self, call: ProposedCall) -> Decision:
-        """Decide one call of a tool; see `propose`. What cannot be decided is blocked."""
+        """Decide one call of a tool; see `propose`. What cannot be decided is blocked.
+
+        Raises:
+            StaleState: When the run has moved elsewhere since.
+            UsageError: When it was not started.
+        """
+        before = self.state
         given = {"tool": call.tool, "args": call.args, "effect": call.effect}
         given |= {"call_id": call.call_id, "actor": call.actor}
-        return await self._make(
-            "propose", given, lambda now: calls.propose(self.policy, self.state, call, now=now)
-        )
+        try:
+            return cast("Decision", await self._make("propose", given))
+        except StaleState:
+            raise
+        except Exception as error:  # nothing here fails open
+            said = f"the call could not be decided or logged ({type(error).__name__})"
+            return Decision("block", "audit/unavailable", said, before)
 
     async def observe(
         self,
@@ -171,48 +202,43 @@ class Supervisor:
         tokens: int = 0,
         error: str = "",
     ) -> Transition:
-        """Say what became of a call; see `observe`."""
-        given = {"call_id": call_id, "outcome": outcome, "output": output}
-        return await self._moved(
-            "observe", observed.observe, given | {"tokens": tokens, "error": error}
-        )
+        """Say what became of a call; see `observe`. The output is kept where a step is verified by it."""
+        kept = output if self._is_verified_by_tool() else None
+        given = {"call_id": call_id, "outcome": outcome, "output": kept}
+        return await self._make("observe", given | {"tokens": tokens, "error": error})
 
     async def advance(
         self, to: str, *, via: Via | None = None, by: str | None = None
     ) -> Transition:
         """Leave the current step; see `advance`."""
-        return await self._moved("advance", moves.advance, {"to": to, "via": via, "by": by})
+        return await self._make("advance", {"to": to, "via": via, "by": by})
 
     async def verify(self, evidence: Mapping[str, object], *, by: str) -> Transition:
         """Show what the current step must show; see `verify`."""
-        return await self._moved("verify", shown.verify, {"evidence": evidence, "by": by})
+        return await self._make("verify", {"evidence": evidence, "by": by})
 
     async def decide(self, facts: Mapping[str, object]) -> Transition:
         """Add facts, and say where a decision leads; see `decide`."""
-        return await self._moved("decide", shown.decide, {"facts": facts})
+        return await self._make("decide", {"facts": facts})
 
     async def fail(self, code: str) -> Transition:
         """Say that the current step has failed; see `fail`."""
-        return await self._moved("fail", moves.fail, {"code": code})
+        return await self._make("fail", {"code": code})
 
     async def finish(self) -> Transition:
         """Say that the work is done; see `finish`."""
-        return await self._moved("finish", moves.finish, {})
+        return await self._make("finish", {})
 
     async def answer(self, given: Answer) -> Transition:
         """Take what a person says to an open question; see `answer`."""
         data = {"question_id": given.question_id, "by": given.by, "approve": given.approve}
-        data |= {"note": given.note, "action_digest": given.action_digest}
         return await self._make(
-            "answer", data, lambda now: questions.answer(self.policy, self.state, given, now=now)
+            "answer", data | {"note": given.note, "action_digest": given.action_digest}
         )
 
     async def stop(self, code: str = "operator/stopped", *, by: str) -> Transition:
         """End the run from outside; see `stop`."""
-        given = {"code": code, "by": by}
-        return await self._make(
-            "stop", given, lambda now: start.stop(self.state, code, by=by, now=now)
-        )
+        return await self._make("stop", {"code": code, "by": by})
 
     def card(self) -> StepCard:
         """Show the step where the run stands, and nothing of later ones."""
@@ -242,6 +268,7 @@ class Supervisor:
         """Return the tools by which a model works through the runbook, one step at a time."""
         from interlock.supervise.bus import runbook_tools
 
+        self.has_tools = True
         return runbook_tools(self)
 
     def hooks(self, *, beside: Sequence[str] = ("finish",)) -> Hooks:
@@ -259,29 +286,34 @@ class Supervisor:
         """Say what the run has come to; None while it runs. A stop rule for a loop."""
         return f"the run has come to {self.state.outcome}" if self.state.is_over else None
 
-    async def _moved(
-        self, operation: str, function: Callable[..., Transition], given: dict[str, Any]
-    ) -> Transition:
-        made = partial(function, self.policy)
-        return await self._make(operation, given, lambda now: made(self.state, **given, now=now))
+    def _is_verified_by_tool(self) -> bool:
+        if self.state.is_over:
+            return False
+        here = policy_in_force(self.policy, self.state)
+        verify = here.steps[self.state.current or ""].verify
+        return verify is not None and verify.source == "tool"
 
-    async def _make(self, operation: str, given: dict[str, Any], made: Callable[[float], M]) -> M:
-        """Make an operation: decided, kept with its log entry, and only then in force."""
+    async def _make(self, operation: str, given: dict[str, Any]) -> Any:
+        """Make an operation: decided, kept with its log entry, and only then in force.
+
+        What is decided on is what is logged, so that the log can be made again: secrets are left
+        out before.
+        """
         if self._lock is None:
             self._lock = anyio.Lock()
         async with self._lock:
-            before, now = self.state, self.now()
-            moved = made(now)
+            before = self.state
+            kept = self._kept(operation, given) | {"now": self.now()}
+            asked = LogEntry(seq=len(self._log), operation=operation, given=kept)
+            moved = apply(self.policy, before, asked)
             if moved.state is before:
                 # The run is over and nothing changed, so that there is nothing to keep.
                 return moved
             question = moved.question
-            entry = LogEntry(
-                seq=len(self._log),
-                operation=operation,
-                given=_written({**given, "now": now}),
+            entry = replace(
+                asked,
                 events=moved.events,
-                verdict=cast("str | None", getattr(moved, "verdict", None)),
+                verdict=moved.verdict if isinstance(moved, Decision) else None,
                 question=None if question is None else question.id,
                 digest=moved.state.digest(),
             )
@@ -294,7 +326,25 @@ class Supervisor:
             self._log.append(entry)
             return moved
 
+    def _kept(self, operation: str, given: Mapping[str, object]) -> dict[str, object]:
+        """Return what an operation is given as plain data, without secrets and what was not said.
+
+        Raises:
+            ConfigError: For what is no JSON; a call of that is blocked, and what a tool answered
+                counts as not readable.
+        """
+        kept: dict[str, object] = {}
+        for name, value in given.items():
+            if value is None:
+                continue
+            plain, problems = plain_problems(value, name, finite=True)
+            if problems and operation not in ("propose", "observe"):
+                raise ConfigError(problems)
+            read = f"(no JSON: {problems[0].message})" if problems else plain
+            kept[name] = masked(read, self.state.secrets, self._texts)
+        return kept
+
 
 def _written(given: Mapping[str, object]) -> dict[str, object]:
-    """Write what an operation was given as data, without what was not said."""
+    """Write what a run was started with as data, without what was not said."""
     return {name: encoded(value) for name, value in given.items() if value is not None}

@@ -36,7 +36,7 @@ from interlock.supervise import (
 )
 from interlock.supervise._frozen import FrozenMap
 from interlock.supervise.parts import Ceilings
-from tests.oracle.runs import ABORTING, EFFECTS, RISKS, Plan, Run
+from oracle.runs import ABORTING, EFFECTS, RISKS, Plan, Run
 
 WALKS = 100_000 if os.environ.get("LAWS") == "deep" else 2_000
 SHOWN = Checks([{"path": "ok", "op": "equals", "expected": True}])

@@ -126,10 +126,10 @@ def test_an_agent_calls_nothing_where_people_work() -> None:
 
 def approved(policy: Any, call: ProposedCall = RM, now: float = 4) -> RunState:
     asked = propose(policy, at_clean(policy), call, now=3)
-    assert (asked.verdict, asked.question is not None) == ("ask", True)
-    return answer(
-        policy, asked.state, Answer(asked.question.id, "ann", approve=True), now=now
-    ).state  # type: ignore[union-attr]
+    assert asked.verdict == "ask"
+    assert asked.question is not None
+    agreed = Answer(asked.question.id, "ann", approve=True)
+    return answer(policy, asked.state, agreed, now=now).state
 
 
 def test_an_approval_lets_exactly_that_call_through_once() -> None:

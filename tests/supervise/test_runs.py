@@ -25,10 +25,10 @@ from interlock.supervise import (
 
 LOOPS = Policy(
     id="loops",
-    steps=[
-        PolicyStep(id="a", transitions=("a", "b")),
-        PolicyStep(id="b", transitions=("b", "end")),
-    ],
+    steps={
+        "a": PolicyStep(id="a", transitions=("a", "b")),
+        "b": PolicyStep(id="b", transitions=("b", "end")),
+    },
     terminals={"end": "resolved"},
     budgets={"a->a": 1, "b->b": 1},
 )

@@ -211,7 +211,7 @@ def test_a_refused_start_is_no_run() -> None:
     [
         lambda bus: bus.only("rm"),
         lambda bus: bus.trace("remove a file"),
-        lambda bus: toolbus(bus),
+        toolbus,
         lambda bus: toolbus(bus, prefix="x_"),
         lambda bus: bus + toolbus([]),
     ],

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 _TEXT, _ROWS = 300, 500
-_OWN = ".ended{color:var(--ok)}.running{color:var(--ask)}.end{color:var(--bad)}rect.full{fill:var(--bad)}"
+_OWN = """
+.ended{color:var(--ok)}.running{color:var(--ask)}.end{color:var(--bad)}
+rect.full{fill:var(--bad)}
+"""
 _STYLE = STYLE + _OWN
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from interlock.record.report._text import code, label
@@ -95,6 +96,7 @@ def mermaid(report: Report) -> str:
     """Write the path that was taken as a state diagram; steps beyond the first 150 are counted."""
     path = list(report.path)
     names = list(dict.fromkeys(path))
+    left = len(names) - _STATES
     ids = {name: f"s{at}" for at, name in enumerate(names[:_STATES])}
     visits = {one.step: one.visits for one in report.steps}
     return "\n".join(
@@ -103,7 +105,7 @@ def mermaid(report: Report) -> str:
             *(f'    state "{_state(name, visits.get(name, 1))}" as {ids[name]}' for name in ids),
             *_moves(report, path, ids),
             *_notes(report, ids),
-            *([f"    %% {len(names) - _STATES} steps are not shown"] if len(names) > _STATES else ()),
+            *([f"    %% {left} steps are not shown"] if left > 0 else ()),
         )
     ) + "\n"  # fmt: skip
 
@@ -116,7 +118,7 @@ def _moves(report: Report, path: list[str], ids: dict[str, str]) -> Iterator[str
     budgets = {use.edge: of(use.used, use.max) for use in report.budgets.retries}
     if path and path[0] in ids:
         yield f"    [*] --> {ids[path[0]]}"
-    taken = Counter(zip(path, path[1:], strict=False))
+    taken = Counter(pairwise(path))
     for (source, target), count in taken.items():
         if source in ids and target in ids:
             told = budgets.get(f"{source}->{target}") or (f"{count} times" if count > 1 else "")
@@ -134,8 +136,10 @@ def _notes(report: Report, ids: dict[str, str]) -> Iterator[str]:
     for step, codes in by_step.items():
         yield f"    note right of {ids[step]}"
         for name, count in codes.most_common(_NOTES):
-            yield f"        {_note(name)} blocked {count} times" if count > 1 else (
-                f"        {_note(name)} blocked"
+            yield (
+                f"        {_note(name)} blocked {count} times"
+                if count > 1
+                else (f"        {_note(name)} blocked")
             )
         if len(codes) > _NOTES:
             yield f"        and {len(codes) - _NOTES} others"

@@ -78,7 +78,9 @@ def people(who: Iterable[str]) -> str:
 def answers(report: Report) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield what was answered: question, outcome, its tone, who said what, and what used it."""
     for one in report.approvals:
-        said = "agreed to" if one.approved else "refused" if one.votes else "nobody answered in time"
+        said = (
+            "agreed to" if one.approved else "refused" if one.votes else "nobody answered in time"
+        )
         tone = "completed" if one.approved else "blocked"
         yield one.question_id, said, tone, _voted(one), one.used_by or ""
 

@@ -93,7 +93,7 @@ class SupervisedBus(ToolBus):
             raise
         try:
             await observe_result(self._supervisor, decision.call_id, result)
-        except Exception as error:  # it has run, and what became of it is not in the log
+        except Exception as error:  # noqa: BLE001 (it has run, and what became of it is not in the log)
             said = f"it has run, and that could not be logged ({type(error).__name__})"
             fault = ErrorInfo("unlogged", said, "unknown", "escalate", source="runbook")
             return replace(result, status="in_doubt", error=fault)
@@ -147,7 +147,7 @@ async def asked(supervisor: Supervisor, call: ToolCall, effect: Effect | None) -
                 await supervisor.answer(answer)
         except StaleState:
             raise
-        except Exception as error:  # nobody could be asked: the question stays open
+        except Exception as error:  # noqa: BLE001 (nobody could be asked: the question stays open)
             return f"{decision.message} (asking failed: {type(error).__name__})"
         if answer is not None:
             decision = await supervisor.propose(proposed)
@@ -237,7 +237,7 @@ def runbook_tools(supervisor: Supervisor) -> ToolBus:
         """Say that the current step has failed, and why."""
         return told(await supervisor.fail(reason[:200]))
 
-    made = (runbook_card, runbook_evidence, runbook_done, runbook_failed)
+    made: tuple[Any, ...] = (runbook_card, runbook_evidence, runbook_done, runbook_failed)
     effects: Mapping[str, Effect] = {"runbook_card": "readonly"}
     return ToolBus(
         [tool(effect=effects.get(one.__name__, "write"))(one) for one in made], name="runbook"

@@ -66,15 +66,22 @@ def check_inputs(
         refusals += (Refusal(code, f"{name}: {said}", name) for code, said in found)
         if not found:
             values[name] = plain
+    refusals += _left_out(declared, dict(given or {}), values)
+    return InputCheck(values, tuple(refusals))
+
+
+def _left_out(
+    declared: Mapping[str, PolicyInput], given: Mapping[str, object], values: dict[str, JSON]
+) -> Iterator[Refusal]:
+    """Fill in defaults; yield a refusal for each that is missing."""
     for name, entry in declared.items():
-        if name in dict(given or {}):
+        if name in given:
             continue
         if entry.default_json is not None:
             values[name] = _core.Json(entry.default_json).to_python()
         elif entry.required:
             message = f"{name}: is required ({entry.type}); give it when the run is started"
-            refusals.append(Refusal("input/missing", message, name))
-    return InputCheck(values, tuple(refusals))
+            yield Refusal("input/missing", message, name)
 
 
 def default_problems(entry: PolicyInput, field: str) -> list[Problem]:

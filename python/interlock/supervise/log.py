@@ -141,14 +141,19 @@ def start_given(policy: Policy, entry: LogEntry) -> dict[str, Any]:
     """Read what a run was started with."""
     given = cast("dict[str, Any]", dict(entry.given))
     given["inputs"] = read_withheld(policy.inputs, given.get("inputs"))
-    rules, deployment = given.get("escalation"), given.get("deployment")
+    rules = given.get("escalation")
     if isinstance(rules, Mapping):
-        read = EscalationRules.from_dict(rules)
+        read = EscalationRules.from_dict(cast("Mapping[str, object]", rules))
         responses = FrozenMap(cast("Mapping[str, Response]", read.responses))
         given["escalation"] = Escalation(responses=responses, max_total=read.max_total)
-    if isinstance(deployment, Mapping):
-        given["deployment"] = Deployment.from_dict(deployment)
+    given["deployment"] = start_deployment(entry)
     return given
+
+
+def start_deployment(entry: LogEntry) -> Deployment | None:
+    """Read which client a run was started on; None where that was not said."""
+    deployment = entry.given.get("deployment")
+    return None if deployment is None else Deployment.from_dict(deployment)
 
 
 def _propose(policy: Policy, state: RunState, given: dict[str, Any]) -> Decision:

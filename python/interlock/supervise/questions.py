@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +13,8 @@ from interlock.supervise.card import left_of
 from interlock.tools.consensus_vote import consensus_vote
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from interlock.supervise.asked import QuestionKind
     from interlock.supervise.parts import Gate
     from interlock.supervise.policy import Policy, PolicyStep

@@ -75,7 +75,8 @@ def simulate(policy: Policy, log: Iterable[LogEntry]) -> Simulation:
     entries = tuple(log)
     if not entries or entries[0].operation != "start_run":
         raise UsageError("a log begins with start_run")
-    began = start_run(policy, **{**logs.start_given(policy, entries[0]), "escalation": None})
+    given = logs.start_given(policy, entries[0]) | {"escalation": None}
+    began = start_run(policy, **given)
     if began.state is None:
         return Simulation(refusals=tuple(f"{one.code}: {one.message}" for one in began.refusals))
     state, found = began.state, list[Difference]()

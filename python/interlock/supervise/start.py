@@ -148,9 +148,8 @@ def _check_start(agent_identity: object, wall_clock_seconds: object, run_id: obj
         type(wall_clock_seconds) in (int, float)
         and 0 < cast("float", wall_clock_seconds) <= LONGEST
     ):
-        say(
-            "wall_clock_seconds", wall_clock_seconds, "must be seconds, above 0 and at most 10**11, or None"
-        )
+        wanted = "must be seconds, above 0 and at most 10**11, or None"
+        say("wall_clock_seconds", wall_clock_seconds, wanted)
     if problems:
         raise ConfigError(tuple(problems))
 

@@ -154,9 +154,7 @@ class Supervisor:
             self._texts = texts_of(self.policy.inputs, dict(inputs or {}))
         return began
 
-    async def load(
-        self, run_id: str, *, secrets: Mapping[str, object] | None = None
-    ) -> RunState:
+    async def load(self, run_id: str, *, secrets: Mapping[str, object] | None = None) -> RunState:
         """Go on with a run that the store has.
 
         Args:
@@ -189,7 +187,7 @@ class Supervisor:
             return cast("Decision", await self._make("propose", given))
         except StaleState:
             raise
-        except Exception as error:  # nothing here fails open
+        except Exception as error:  # noqa: BLE001 (nothing here fails open)
             said = f"the call could not be decided or logged ({type(error).__name__})"
             return Decision("block", "audit/unavailable", said, before)
 
@@ -202,7 +200,7 @@ class Supervisor:
         tokens: int = 0,
         error: str = "",
     ) -> Transition:
-        """Say what became of a call; see `observe`. The output is kept where a step is verified by it."""
+        """Say what became of a call; its output is kept where the step is verified by it."""
         kept = output if self._is_verified_by_tool() else None
         given = {"call_id": call_id, "outcome": outcome, "output": kept}
         return await self._make("observe", given | {"tokens": tokens, "error": error})

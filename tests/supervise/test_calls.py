@@ -22,7 +22,8 @@ from interlock.supervise import (
     start_run,
     verify,
 )
-from tests.supervise.docs import DF, DISK, INPUTS, RM, at_clean, at_look, disk
+
+from .docs import DF, DISK, INPUTS, RM, at_clean, at_look, disk
 
 DISKS = disk()
 

@@ -29,7 +29,8 @@ from interlock.supervise import (
     record_deviation,
     report,
 )
-from tests.supervise.docs import DF, RM, at_clean, at_look, disk
+
+from .docs import DF, RM, at_clean, at_look, disk
 
 DISKS = disk()
 SEVEN = (
@@ -181,7 +182,7 @@ def test_V_83_there_is_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _steps() -> list[dict[str, Any]]:
-    from tests.supervise.docs import DISK
+    from .docs import DISK
 
     steps: list[dict[str, Any]] = DISK["steps"]
     return steps

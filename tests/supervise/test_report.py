@@ -24,7 +24,8 @@ from interlock.supervise import (
     verify,
 )
 from interlock.supervise.log import LogEntry
-from tests.supervise.docs import DF, INPUTS, RM, at_clean, at_look, disk
+
+from .docs import DF, INPUTS, RM, at_clean, at_look, disk
 
 POLICY = disk()
 

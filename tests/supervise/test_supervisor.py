@@ -19,7 +19,8 @@ from interlock.supervise import (
     verify_run,
 )
 from interlock.testing import ManualClock, scripted
-from tests.supervise.docs import INPUTS, disk
+
+from .docs import INPUTS, disk
 
 CAPABILITIES = {"df": "cli:df", "rm": "cli:rm", "send": "http:example"}
 BACKENDS = pytest.mark.parametrize("backend", ["asyncio", "trio"])

@@ -23,6 +23,7 @@ from interlock.supervise import (
     Supervisor,
     derive_policy,
 )
+from interlock.supervise.card import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -36,17 +37,18 @@ __all__ = ["Setting", "driven"]
 HELP = """\
 card                                  the step where the run stands
 call TOOL [NAME=VALUE ...]            may this be called? arguments also as one JSON object
-observe CALL completed|failed|in_doubt [NAME=VALUE ...]   what became of it, and its output
+observe [CALL] completed|failed|in_doubt [NAME=VALUE ...]   what became of it, and its output
 evidence NAME=VALUE ...               what the step must show, or what a decision goes by
 done [STEP] [by=NAME] [via=EDGE]      leave the step
 fail CODE                             the step has failed
-answer QUESTION yes|no NAME [NOTE]    what a person says to an open question
+answer [QUESTION] yes|no NAME [NOTE]  what a person says to an open question
 wait SECONDS                          let time go by (in a rehearsal)
 stop [CODE]                           end the run from outside
 finish                                say that the work is done
 quit                                  leave; the run stays where it is"""
 
 _NOT_AT_A_TERMINAL = 3
+_OUTCOMES = ("completed", "failed", "in_doubt")
 
 
 class Setting(NamedTuple):
@@ -194,7 +196,9 @@ class _Terminal:
 
     async def observe(self, words: list[str]) -> object:
         """Say what became of a call."""
-        call, outcome, *rest = _needs(words, 2, "observe CALL completed|failed|in_doubt")
+        if words and words[0] in _OUTCOMES:
+            words = [_only([one.call_id for one in self.sup.state.open], "open call"), *words]
+        call, outcome, *rest = _needs(words, 2, "observe [CALL] completed|failed|in_doubt")
         return await self.sup.observe(call, cast("Any", outcome), output=_pairs(rest) or None)
 
     async def evidence(self, words: list[str]) -> object:
@@ -208,13 +212,11 @@ class _Terminal:
         """Leave the step."""
         named = dict(word.split("=", 1) for word in words if "=" in word)
         targets = [word for word in words if "=" not in word]
-        if not targets:
-            exits = self.sup.card().exits
-            targets = list(dict.fromkeys(one.to for one in exits if one.via in ("next", None)))
-        if len(targets) != 1 or named.keys() - {"by", "via"}:
+        target, via = way_out(self.sup.card(), targets[0] if targets else None)
+        if not target or len(targets) > 1 or named.keys() - {"by", "via"}:
             raise _Misused("say where to: done STEP [by=NAME] [via=EDGE]")
-        via = cast("Any", named.get("via"))
-        return await self.sup.advance(targets[0], via=via, by=named.get("by"))
+        via = cast("Any", named.get("via", via))
+        return await self.sup.advance(target, via=via, by=named.get("by"))
 
     async def fail(self, words: list[str]) -> object:
         """Say that the step has failed."""
@@ -222,7 +224,9 @@ class _Terminal:
 
     async def answer(self, words: list[str]) -> object:
         """Take what a person says."""
-        question, said, by, *note = _needs(words, 3, "answer QUESTION yes|no NAME [NOTE]")
+        if words and words[0] in ("yes", "no"):
+            words = [_only([one.id for one in self.sup.state.pending], "open question"), *words]
+        question, said, by, *note = _needs(words, 3, "answer [QUESTION] yes|no NAME [NOTE]")
         if said not in ("yes", "no"):
             raise _Misused(f"say yes or no, not {said}")
         given = Answer(question, by, approve=said == "yes", note=" ".join(note))
@@ -247,6 +251,13 @@ class _Terminal:
         """Say that the work is done."""
         del words
         return await self.sup.finish()
+
+
+def _only(known: list[str], what: str) -> str:
+    """Return the one thing that can be meant."""
+    if len(known) != 1:
+        raise _Misused(f"there are {len(known)} {what}s: say which")
+    return known[0]
 
 
 def _needs(words: list[str], count: int, usage: str) -> list[str]:

@@ -17,6 +17,7 @@ from interlock.harness.toolbus import ToolBus
 from interlock.record.values import ErrorInfo, ToolResult
 from interlock.supervise.calls import Decision, ProposedCall
 from interlock.supervise.capability import matches
+from interlock.supervise.card import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -231,7 +232,8 @@ def runbook_tools(supervisor: Supervisor) -> ToolBus:
 
     async def runbook_done(to: str | None = None) -> dict[str, Any]:
         """Leave the current step; say where to, when it has more than one exit."""
-        return told(await supervisor.advance(_target(supervisor, to)))
+        target, via = way_out(supervisor.card(), to)
+        return told(await supervisor.advance(target, via=via))
 
     async def runbook_failed(reason: str) -> dict[str, Any]:
         """Say that the current step has failed, and why."""
@@ -242,12 +244,3 @@ def runbook_tools(supervisor: Supervisor) -> ToolBus:
     return ToolBus(
         [tool(effect=effects.get(one.__name__, "write"))(one) for one in made], name="runbook"
     )
-
-
-def _target(supervisor: Supervisor, to: str | None) -> str:
-    """Return where the current step's success leads, when that is one place."""
-    if to is not None:
-        return to
-    card = supervisor.card()
-    ways = [one.to for one in card.exits if one.via in ("next", None)]
-    return ways[0] if len(ways) == 1 else ""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
+from interlock.supervise._allowance import budgets_of
 from interlock.supervise._arrive import deviate, exhausted
 from interlock.supervise._draft import OVER, Draft, Instant, Transition, over
-from interlock.supervise.capability import matches, meets
 from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
 from interlock.supervise.risk import RISKS, effect_risk
 from interlock.supervise.state import Event, OpenCall, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from interlock.supervise.asked import Question
     from interlock.supervise.parts import PolicyTool
@@ -245,7 +245,7 @@ class _Proposal:
 
     def _spent(self) -> bool:
         """End the run where a budget of calls or tokens is spent."""
-        for name, limit, spent in _budgets(self.draft, self.step, self.tool):
+        for name, limit, spent in budgets_of(self.draft, self.step, self.tool):
             if spent >= limit:
                 exhausted(
                     self.draft, "run/budget-exhausted", f"{name}: {spent} of {limit} were spent"
@@ -337,39 +337,3 @@ class _Proposal:
         self._count("blocked")
         deviate(self.draft, name, code, message, capability=self.tool)
         return _decision("block", code, message, self.draft.done(), self.call, self.call_id)
-
-
-def _budgets(draft: Draft, step: PolicyStep, tool: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the budgets that a call counts against: its runbook's, and those of all around it."""
-    state, policy = draft.state, draft.policy
-    levels = (
-        (0, 0, _NO_CALLS),
-        *((one.calls, one.tokens, one.calls_by_tool) for one in state.stack),
-    )
-    for depth, (calls, tokens, by_tool) in enumerate(levels):
-        ceilings = policy.ceilings
-        if ceilings.calls is not None:
-            yield f"calls of {policy.id}", ceilings.calls, state.calls.get("allowed", 0) - calls
-        if ceilings.tokens is not None:
-            yield f"tokens of {policy.id}", ceilings.tokens, state.tokens - tokens
-        for pattern, limit in ceilings.calls_by_tool.items():
-            if matches(pattern, tool):
-                yield f"calls of {pattern}", limit, _calls_of(pattern, state, by_tool)
-        if depth < len(state.stack):
-            inner = policy.steps[state.stack[depth].step].calls
-            policy = cast("Policy", inner and inner.policy)
-    limit = policy.ceilings.calls_by_step.get(step.id)
-    if limit is not None:
-        place = state.place(step.id)
-        yield f"calls in step {step.id}", limit, state.calls_by_step.get(place, 0)
-
-
-_NO_CALLS: Mapping[str, int] = {}
-
-
-def _calls_of(pattern: str, state: RunState, before: Mapping[str, int]) -> int:
-    return sum(
-        count - before.get(name, 0)
-        for name, count in state.calls_by_tool.items()
-        if meets(pattern, name)
-    )

@@ -13,10 +13,11 @@ from interlock.tools.deadline_check import deadline_check
 
 if TYPE_CHECKING:
     from interlock.conditions import Checks
+    from interlock.supervise.parts import Via
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import RunState
 
-__all__ = ["CardExit", "CardTool", "StepCard", "card", "left_of"]
+__all__ = ["CardExit", "CardTool", "StepCard", "card", "left_of", "way_out"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,23 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
         open_calls=tuple(call.call_id for call in state.open),
         left=left_of(here, state, read_now(now)),
     )
+
+
+def way_out(card: StepCard, to: str | None = None) -> tuple[str, Via | None]:
+    """Return where a step is left to when it is done, and by which edge where several lead there.
+
+    Args:
+        card: The step.
+        to: Where to; None: to the one place where its success leads.
+
+    Returns:
+        The target, empty when it must be said; and the edge, None when there is no choice.
+    """
+    if to is None:
+        targets = {one.to for one in card.exits if one.via in ("next", None)}
+        to = targets.pop() if len(targets) == 1 else ""
+    edges = {one.via for one in card.exits if one.to == to}
+    return to, "next" if len(edges) > 1 and "next" in edges else None
 
 
 def edge_left(here: Policy, state: RunState, source: str, target: str) -> int | None:

@@ -98,9 +98,10 @@ def ask(  # noqa: PLR0913 (all by name)
     shown = cast("Mapping[str, object]", masked(dict(args or {}), state.secrets))
     to: tuple[str, ...] = gate.approvers
     if gate.roster is not None:
-        found = gate.roster.assign(
-            {"tool": tool, "args": dict(args or {}), "step": step.id, "risk": step.risk}
-        )
+        # Of the facts the inputs alone: who agrees is not up to what the agent brings.
+        inputs = state.facts.get("inputs", {})
+        asked_of = {"tool": tool, "args": dict(args or {}), "step": step.id, "risk": step.risk}
+        found = gate.roster.assign({"inputs": inputs, **asked_of})
         if found.owner is None:
             return f"nobody to ask: {found.conflict or 'the roster has no owner for this'}"
         to = (found.owner,) if gate.quorum == 1 else to

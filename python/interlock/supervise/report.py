@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from interlock.errors import PolicyMismatch
 from interlock.record._data import Record
+from interlock.supervise._allowance import calls_of
 from interlock.supervise._caveats import Caveat, caveats_of
 from interlock.supervise._draft import Instant, read_now
 from interlock.supervise.asked import Approval, Question
@@ -290,7 +291,7 @@ def _budgets(state: RunState, policy: Policy | None, clock: WallClock) -> Budget
         Use(name="calls", used=state.calls.get("allowed", 0), max=ceilings.calls),
         Use(name="tokens", used=state.tokens, max=ceilings.tokens),
         *(
-            Use(name=name, used=state.calls_by_tool.get(name, 0), max=limit)
+            Use(name=name, used=calls_of(name, state, {}), max=limit)
             for name, limit in ceilings.calls_by_tool.items()
         ),
         *(

@@ -9,7 +9,7 @@ from interlock import _core
 from interlock._compiled import plain_problems
 from interlock.errors import ConfigError, Problem
 from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
-from interlock.supervise.shown import check
+from interlock.supervise.shown import FACTS, check
 from interlock.supervise.state import Event, OpenCall, RunState
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ def _shown(draft: Draft, call: OpenCall, output: object) -> None:
         return
     brought = plain if isinstance(plain, dict) else {"output": plain}
     brought = {name: value for name, value in brought.items() if name != "inputs"}
+    if len(draft.state.facts.keys() | brought.keys()) > FACTS:
+        said = f"the output of {call.tool} makes more than {FACTS:,} facts"
+        draft.event("blocked", "verify/undetermined", said)
+        return
     check(draft, brought, call.tool, source="tool")
 
 

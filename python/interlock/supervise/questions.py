@@ -67,6 +67,10 @@ def action_digest(
     )
 
 
+QUESTIONS = 20
+"""How many questions may be open: people who are asked too much agree to anything."""
+
+
 def question_id(state: RunState, kind: QuestionKind, what: str) -> tuple[str, str]:
     """Return the digest of something that is no call, and the id of a question about it."""
     digest = _core.digest([state.run_id, state.policy_digest, kind, what])
@@ -95,6 +99,8 @@ def ask(  # noqa: PLR0913 (all by name)
     for question in state.pending:
         if question.action_digest == digest:
             return question
+    if len(state.pending) >= QUESTIONS:
+        return f"{QUESTIONS} questions are open: no more are asked before one is answered"
     shown = cast("Mapping[str, object]", masked(dict(args or {}), state.secrets))
     to: tuple[str, ...] = gate.approvers
     if gate.roster is not None:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import RunState
 
-__all__ = ["check", "decide", "decided", "verify"]
+__all__ = ["FACTS", "check", "decide", "decided", "verify"]
+
+
+FACTS = 10_000
+"""How many facts a run keeps; every operation copies them."""
 
 
 def decided(step: PolicyStep, state: RunState) -> tuple[str | None, str]:
@@ -29,7 +33,7 @@ def decided(step: PolicyStep, state: RunState) -> tuple[str | None, str]:
     return target, f"the facts lead step {step.id} to {target}"
 
 
-def _facts(given: object, field: str) -> dict[str, Any]:
+def _facts(given: object, field: str, state: RunState) -> dict[str, Any]:
     """Read facts or evidence: a mapping of names, without the one of the inputs.
 
     Raises:
@@ -42,6 +46,9 @@ def _facts(given: object, field: str) -> dict[str, Any]:
     elif not problems and "inputs" in cast("dict[str, Any]", plain):
         message = "is taken: the inputs of the run stand there"
         problems = (Problem("supervise/facts", f"{field}.inputs", None, message),)
+    elif len(state.facts.keys() | cast("dict[str, Any]", plain).keys()) > FACTS:
+        message = f"makes more than {FACTS:,} facts: bring what the procedure goes by alone"
+        problems = (Problem("supervise/facts", field, None, message),)
     if problems:
         raise ConfigError(problems)
     return cast("dict[str, Any]", plain)
@@ -56,7 +63,7 @@ def decide(
         PolicyMismatch: When the run follows another policy.
         ConfigError: When facts are no mapping of JSON values, or `now` is no instant.
     """
-    added = _facts(facts, "facts")
+    added = _facts(facts, "facts", state)
     if state.is_over:
         return over(state, now)
     draft = Draft(policy, state, now)
@@ -87,7 +94,7 @@ def verify(
         ConfigError: When the evidence is no mapping of JSON values, `by` is empty, or `now` is no
             instant.
     """
-    brought = _facts(evidence, "evidence")
+    brought = _facts(evidence, "evidence", state)
     if not by:
         message = "must be a text: who shows it"
         raise ConfigError((Problem("supervise/argument", "by", _core.preview(by), message),))

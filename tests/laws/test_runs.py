@@ -86,9 +86,9 @@ def policy_of(plan: Plan) -> Policy:
             )
             for name, one in plan.steps.items()
         ],
-        terminals=plan.terminals,  # type: ignore[arg-type]
-        budgets=plan.edges,  # type: ignore[arg-type]
-        visit_budgets=plan.entered,  # type: ignore[arg-type]
+        terminals=plan.terminals,
+        budgets=plan.edges,
+        visit_budgets=plan.entered,
         tools=[PolicyTool(id=one, effect=effect) for one, effect in plan.tools.items()],  # type: ignore[arg-type]
         never=[  # type: ignore[arg-type]
             OrderRule(after=Selector(tool=after), then=Selector(tool=then))
@@ -200,8 +200,9 @@ class Pair:
             assert not self.reference.questions
             return
         self.reference.answer(yes, now)
-        given = {"question_id": self.state.pending[0].id, "by": "ann", "approve": yes}
-        said = Answer(given["question_id"], "ann", approve=yes)
+        asked = self.state.pending[0].id
+        given = {"question_id": asked, "by": "ann", "approve": yes}
+        said = Answer(asked, "ann", approve=yes)
         self._did("answer", {**given, "now": now}, answer(self.policy, self.state, said, now=now))
 
     def same(self) -> None:

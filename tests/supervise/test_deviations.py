@@ -215,7 +215,7 @@ def test_V_85_reports_together_say_which_step_is_wrong() -> None:
 
 
 def test_V_86_the_rules_travel_in_the_state() -> None:
-    rules = Escalation(responses={"out-of-order-step": "block-and-continue"}, max_total=1)  # type: ignore[arg-type]
+    rules = Escalation(responses={"out-of-order-step": "block-and-continue"}, max_total=1)
     state = RunState.from_json(at_look(DISKS, escalation=rules).to_json())
     once = advance(DISKS, state, "call", now=1).state
     assert once.status == "running"
@@ -223,7 +223,7 @@ def test_V_86_the_rules_travel_in_the_state() -> None:
 
 
 def test_a_pause_asks_whether_to_go_on() -> None:
-    rules = Escalation(responses={"out-of-scope-tool": "pause"})  # type: ignore[arg-type]
+    rules = Escalation(responses={"out-of-scope-tool": "pause"})
     asked = propose(DISKS, at_look(DISKS, escalation=rules), RM, now=1).state
     assert [one.kind for one in asked.pending] == ["continue"]
     assert propose(DISKS, asked, DF, now=2).code == "run/paused"

@@ -82,11 +82,11 @@ class Worker:
         self.sup, self.tries, self.count = sup, list(tries), 0
         self.seen: list[str] = []
 
-    def call(self, name: str, /, **args: Any) -> Reply:
+    def call(self, tool_name: str, /, **args: Any) -> Reply:
         self.count += 1
-        return Reply(calls=(ToolCall(f"c{self.count}", name, args),))
+        return Reply(calls=(ToolCall(f"c{self.count}", tool_name, args),))
 
-    def __call__(self, state: Any) -> Reply:
+    def __call__(self, _state: Any) -> Reply:
         if self.sup.state.is_over:
             return self.call("finish", answer=self.sup.state.outcome)
         card = self.sup.card()
@@ -161,14 +161,14 @@ def test_what_is_out_of_the_folder_stays_where_it_is(tmp_path: Path) -> None:
     inside.mkdir()
     (inside / "a.log").write_bytes(b"x" * 2_000)
     outside.write_bytes(b"x")
-    asked: list[str] = []
+    asked: list[object] = []
 
     async def work() -> Supervisor:
         sup = Supervisor(
             ROOM,
             clock=ManualClock(),
             capabilities=CAPABILITIES,
-            on_question=lambda question: asked.append(question.tool),
+            on_question=lambda question: asked.append(question.args["name"]),
         )
         await sup.start(agent_identity="agent", inputs={"folder": str(inside)})
         turn = Worker(sup, ("../outside.log", "../outside.log", "a.log"))
@@ -178,5 +178,6 @@ def test_what_is_out_of_the_folder_stays_where_it_is(tmp_path: Path) -> None:
     sup = anyio.run(work)
     assert outside.exists()
     assert (inside / "a.log").exists()
-    # Each was out of scope where the run stood, so that nobody was troubled with it.
-    assert (asked, len(sup.report().blocked) >= 3) == ([], True)
+    # What was out of scope where the run stood was refused: nobody was troubled with it.
+    assert set(asked) == {"a.log"}
+    assert len(sup.report().blocked) >= 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock._wire import to_json
+from interlock.record._data import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +23,12 @@ def card_lines(card: StepCard) -> Iterator[str]:
     if card.do:
         yield f"  do     {' '.join(card.do.split())}"
     for tool in card.tools:
-        scope = f"; arguments {to_json(list(tool.args))}" if tool.args else ""
+        scope = f"; arguments {to_json(encoded(tool.args))}" if tool.args else ""
         yield f"  tool   {tool.id} ({tool.effect}){scope}"
     if card.gated:
         yield "  gate   somebody must agree"
     for check in card.verify:
-        yield f"  show   {to_json(check)}"
+        yield f"  show   {to_json(encoded(check))}"
     yield f"  exits  {'; '.join(_exit(one) for one in card.exits) or 'none'}"
     for question in card.pending:
         who = ", ".join(question.to) or "anybody who is identified"

@@ -29,9 +29,9 @@ def budgets_of(draft: Draft, step: PolicyStep, tool: str) -> Iterator[tuple[str,
             yield f"calls of {policy.id}", ceilings.calls, state.calls.get("allowed", 0) - calls
         if ceilings.tokens is not None:
             yield f"tokens of {policy.id}", ceilings.tokens, state.tokens - tokens
-        for pattern, limit in ceilings.calls_by_tool.items():
+        for pattern, most in ceilings.calls_by_tool.items():
             if matches(pattern, tool):
-                yield f"calls of {pattern}", limit, calls_of(pattern, state, by_tool)
+                yield f"calls of {pattern}", most, calls_of(pattern, state, by_tool)
         if depth < len(state.stack):
             inner = policy.steps[state.stack[depth].step].calls
             policy = cast("Policy", inner and inner.policy)

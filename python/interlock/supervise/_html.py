@@ -14,7 +14,7 @@ from interlock.record.report._text import cut, escaped, shown
 from interlock.supervise._told import answers, ended, facts, people, share, uses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from interlock.supervise.report import Report
 
@@ -158,7 +158,7 @@ def _caveats(report: Report) -> Iterator[str]:
 
 
 def _table(
-    title: str, heads: Iterable[str], rows: list[tuple[str, ...]], note: str = ""
+    title: str, heads: Iterable[str], rows: Sequence[tuple[str, ...]], note: str = ""
 ) -> Iterator[str]:
     """Write a table of cells that are escaped already; nothing where there are no rows."""
     if not rows:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
+from interlock._compiled import plain_problems
+from interlock.errors import ConfigError
 
 if TYPE_CHECKING:
     from interlock.supervise.parts import PolicyInput
 
-__all__ = ["Withheld", "digest_of", "masked", "read_withheld", "texts_of", "withheld"]
+__all__ = ["Withheld", "digest_of", "kept_of", "masked", "read_withheld", "texts_of", "withheld"]
 
 _SHORTEST = 4
 """Shorter secrets stand by chance in other text; they are left out as a whole value alone."""
@@ -104,3 +106,24 @@ def _written(value: object) -> str:
         return ""
     digest = cast("Mapping[str, object]", value).get("secret")
     return digest if isinstance(digest, str) else ""
+
+
+def kept_of(
+    operation: str, given: Mapping[str, object], digests: tuple[str, ...], texts: Mapping[str, str]
+) -> dict[str, object]:
+    """Return what an operation is given as plain data, without secrets and what was not said.
+
+    Raises:
+        ConfigError: For what is no JSON; a call of that is blocked, and what a tool answered
+            counts as not readable.
+    """
+    kept: dict[str, object] = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        plain, problems = plain_problems(value, name, finite=True)
+        if problems and operation not in ("propose", "observe"):
+            raise ConfigError(problems)
+        read = f"(no JSON: {problems[0].message})" if problems else plain
+        kept[name] = masked(read, digests, texts)
+    return kept

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio
 
-from interlock._compiled import plain_problems
-from interlock.errors import ConfigError, StaleState, UsageError
+from interlock.errors import StaleState, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.record._data import encoded
 from interlock.supervise import start
 from interlock.supervise._draft import policy_in_force
-from interlock.supervise._secrets import masked, texts_of, withheld
+from interlock.supervise._secrets import kept_of, texts_of, withheld
 from interlock.supervise.calls import Decision
 from interlock.supervise.card import card
 from interlock.supervise.log import LogEntry, apply
@@ -203,40 +202,40 @@ class Supervisor:
         """Say what became of a call; its output is kept where the step is verified by it."""
         kept = output if self._is_verified_by_tool() else None
         given = {"call_id": call_id, "outcome": outcome, "output": kept}
-        return await self._make("observe", given | {"tokens": tokens, "error": error})
+        return await self._moved("observe", given | {"tokens": tokens, "error": error})
 
     async def advance(
         self, to: str, *, via: Via | None = None, by: str | None = None
     ) -> Transition:
         """Leave the current step; see `advance`."""
-        return await self._make("advance", {"to": to, "via": via, "by": by})
+        return await self._moved("advance", {"to": to, "via": via, "by": by})
 
     async def verify(self, evidence: Mapping[str, object], *, by: str) -> Transition:
         """Show what the current step must show; see `verify`."""
-        return await self._make("verify", {"evidence": evidence, "by": by})
+        return await self._moved("verify", {"evidence": evidence, "by": by})
 
     async def decide(self, facts: Mapping[str, object]) -> Transition:
         """Add facts, and say where a decision leads; see `decide`."""
-        return await self._make("decide", {"facts": facts})
+        return await self._moved("decide", {"facts": facts})
 
     async def fail(self, code: str) -> Transition:
         """Say that the current step has failed; see `fail`."""
-        return await self._make("fail", {"code": code})
+        return await self._moved("fail", {"code": code})
 
     async def finish(self) -> Transition:
         """Say that the work is done; see `finish`."""
-        return await self._make("finish", {})
+        return await self._moved("finish", {})
 
     async def answer(self, given: Answer) -> Transition:
         """Take what a person says to an open question; see `answer`."""
         data = {"question_id": given.question_id, "by": given.by, "approve": given.approve}
-        return await self._make(
+        return await self._moved(
             "answer", data | {"note": given.note, "action_digest": given.action_digest}
         )
 
     async def stop(self, code: str = "operator/stopped", *, by: str) -> Transition:
         """End the run from outside; see `stop`."""
-        return await self._make("stop", {"code": code, "by": by})
+        return await self._moved("stop", {"code": code, "by": by})
 
     def card(self) -> StepCard:
         """Show the step where the run stands, and nothing of later ones."""
@@ -291,7 +290,10 @@ class Supervisor:
         verify = here.steps[self.state.current or ""].verify
         return verify is not None and verify.source == "tool"
 
-    async def _make(self, operation: str, given: dict[str, Any]) -> Any:
+    async def _moved(self, operation: str, given: dict[str, Any]) -> Transition:
+        return cast("Transition", await self._make(operation, given))
+
+    async def _make(self, operation: str, given: dict[str, Any]) -> Transition | Decision:
         """Make an operation: decided, kept with its log entry, and only then in force.
 
         What is decided on is what is logged, so that the log can be made again: secrets are left
@@ -301,7 +303,7 @@ class Supervisor:
             self._lock = anyio.Lock()
         async with self._lock:
             before = self.state
-            kept = self._kept(operation, given) | {"now": self.now()}
+            kept = kept_of(operation, given, before.secrets, self._texts) | {"now": self.now()}
             asked = LogEntry(seq=len(self._log), operation=operation, given=kept)
             moved = apply(self.policy, before, asked)
             if moved.state is before:
@@ -323,24 +325,6 @@ class Supervisor:
             self._state = moved.state
             self._log.append(entry)
             return moved
-
-    def _kept(self, operation: str, given: Mapping[str, object]) -> dict[str, object]:
-        """Return what an operation is given as plain data, without secrets and what was not said.
-
-        Raises:
-            ConfigError: For what is no JSON; a call of that is blocked, and what a tool answered
-                counts as not readable.
-        """
-        kept: dict[str, object] = {}
-        for name, value in given.items():
-            if value is None:
-                continue
-            plain, problems = plain_problems(value, name, finite=True)
-            if problems and operation not in ("propose", "observe"):
-                raise ConfigError(problems)
-            read = f"(no JSON: {problems[0].message})" if problems else plain
-            kept[name] = masked(read, self.state.secrets, self._texts)
-        return kept
 
 
 def _written(given: Mapping[str, object]) -> dict[str, object]:

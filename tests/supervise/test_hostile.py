@@ -211,7 +211,8 @@ def test_what_is_no_json_is_blocked_and_the_log_still_holds(value: Any) -> None:
         decision = await sup.propose(ProposedCall("cli:df", args=value))
         assert decision.verdict == "block" or value == 10**400
         with pytest.raises(InterlockError):
-            await sup.verify(value, by="agent")
+            brought: Any = value
+            await sup.verify(brought, by="agent")
         return sup
 
     sup = anyio.run(work)

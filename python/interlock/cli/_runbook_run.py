@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import anyio
 import click
 
+from interlock.cli._commands import standard_input
 from interlock.cli._runbook_card import card_lines
 from interlock.cli._runbook_lint import policies
 from interlock.cli._runbook_log import LogFile
@@ -143,11 +144,12 @@ class _Terminal:
 
     async def read(self) -> None:
         """Take line after line until the run is over, or nobody says more."""
-        stdin = click.get_text_stream("stdin")
+        stdin = standard_input()
         while not self.sup.state.is_over:
             if sys.stdin.isatty():
                 click.echo("> ", nl=False)
-            line = stdin.readline()
+            # What is no UTF-8 is no command either.
+            line = stdin.readline().decode("utf-8", "replace")
             if not line or line.strip() == "quit":
                 return
             try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from interlock.errors import UsageError
 from interlock.record._data import Record
+from interlock.record.rollout import Rollout
 from interlock.supervise import log as logs
+from interlock.supervise._rollout import Again, calls_in
 from interlock.supervise.calls import Decision
 from interlock.supervise.start import start_run
 
@@ -59,7 +61,13 @@ class Simulation(Record):
     differences: tuple[Difference, ...] = ()
 
 
-def simulate(policy: Policy, log: Iterable[LogEntry]) -> Simulation:
+def simulate(
+    policy: Policy,
+    log: Iterable[LogEntry] | Rollout,
+    *,
+    inputs: Mapping[str, object] | None = None,
+    capabilities: Mapping[str, str] | None = None,
+) -> Simulation:
     """Make the calls and moves of a recorded run again, under a changed policy.
 
     What people answered counts where the same action is asked about; a question that was not asked
@@ -67,15 +75,21 @@ def simulate(policy: Policy, log: Iterable[LogEntry]) -> Simulation:
 
     Args:
         policy: The changed policy.
-        log: The log of the run, which begins with `start_run`.
+        log: The log of the run, which begins with `start_run`; or the rollout of a loop that was
+            supervised. A rollout does not say what people answered: a call that is asked about
+            stays asked, and what is said of moves is where the run stands after them.
+        inputs: What the run is given; for a rollout.
+        capabilities: The capability of each tool, by its name; for a rollout.
 
     Raises:
-        UsageError: When the log does not begin so.
+        UsageError: When the log does not begin so, or a rollout is without arguments.
     """
+    if isinstance(log, Rollout):
+        return _by_rollout(policy, log, inputs, capabilities or {})
     entries = tuple(log)
     if not entries or entries[0].operation != "start_run":
         raise UsageError("a log begins with start_run")
-    given = logs.start_given(policy, entries[0]) | {"escalation": None}
+    given: dict[str, Any] = {**logs.start_given(policy, entries[0]), "escalation": None}
     began = start_run(policy, **given)
     if began.state is None:
         return Simulation(refusals=tuple(f"{one.code}: {one.message}" for one in began.refusals))
@@ -93,6 +107,30 @@ def simulate(policy: Policy, log: Iterable[LogEntry]) -> Simulation:
         if was != now:
             found.append(_difference(entry, was, now, moved.events))
     return Simulation(outcome=state.outcome, operations=len(entries) - 1, differences=tuple(found))
+
+
+def _by_rollout(
+    policy: Policy,
+    rollout: Rollout,
+    inputs: Mapping[str, object] | None,
+    capabilities: Mapping[str, str],
+) -> Simulation:
+    began = start_run(policy, agent_identity="agent", inputs=inputs)
+    if began.state is None:
+        return Simulation(refusals=tuple(f"{one.code}: {one.message}" for one in began.refusals))
+    again, found, count = Again(policy, began.state, capabilities), list[Difference](), 0
+    for name, args, step in calls_in(rollout):
+        told = again.made(name, args, step)
+        if told is None:
+            continue
+        what, was, now, events = told
+        if was != now:
+            said = events[0].message if events else ""
+            found.append(
+                Difference(seq=count, operation=name, what=what, was=was, now=now, message=said)
+            )
+        count += 1
+    return Simulation(outcome=again.state.outcome, operations=count, differences=tuple(found))
 
 
 def _is_moot(entry: LogEntry, state: RunState) -> bool:

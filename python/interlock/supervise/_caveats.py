@@ -134,4 +134,4 @@ def _of_log(events: Sequence[Event] | None) -> Iterator[tuple[str, str]]:
     )
     undetermined = [one for one in events if one.code.endswith("/undetermined")]
     if undetermined:
-        yield "check/undetermined", f"Conditions could not be decided {len(undetermined)} times."
+        yield "verify/undetermined", f"Conditions could not be decided {len(undetermined)} times."

@@ -70,7 +70,8 @@ def rollout(policy: Policy) -> Rollout:
         bus = sup.bus(toolbus([df, rotate, finish()]))
         return await loop("x", turn=turn, tools=bus, max_turns=20)
 
-    return anyio.run(work).rollout
+    made: Rollout = anyio.run(work).rollout
+    return made
 
 
 RECORDED = rollout(small())

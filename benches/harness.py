@@ -20,6 +20,7 @@ from interlock.harness import (
     Cascade,
     Chain,
     Compact,
+    ErrorInfo,
     Graph,
     Hooks,
     Loop,
@@ -27,16 +28,19 @@ from interlock.harness import (
     Parallel,
     Refine,
     Reply,
+    Rollout,
     Route,
     Run,
     Stage,
     Stall,
+    Step,
     Tier,
     ToolCall,
     Usage,
     Vote,
     finish,
     inline_sync,
+    report,
     tool,
     toolbus,
 )
@@ -230,6 +234,33 @@ def peak(backend: str) -> tuple[int, int]:
     return found
 
 
+def reported(count: int) -> tuple[float, float]:
+    """Return the milliseconds of CPU of a page about so many steps, and its MB."""
+    steps = tuple(
+        Step(
+            path=f"turn_{at}",
+            name=f"turn_{at}",
+            kind="turn",
+            status="completed" if at % 7 else "failed",
+            started_at="2026-01-01T00:00:00.000Z",
+            duration_ms=12.5,
+            input_digest="0" * 64,
+            output="some text <b> of a model & more " * 30,
+            usage=Usage(100, 20, requests=1, cost=5),
+            error=None if at % 7 else ErrorInfo("ValueError", "a <fault>"),
+            decision=None if at % 3 else {"ok": True, "results": [{"a": [1, 2, 3]}] * 3},
+        )
+        for at in range(count)
+    )
+    rollout = Rollout(run_id="r", workflow="w", status="done", stopped_by="done", steps=steps)
+    page, times = "", list[float]()
+    for _ in range(5):
+        start = time.process_time()
+        page = report(rollout).to_html()
+        times.append(time.process_time() - start)
+    return statistics.median(times) * 1e3, len(page) / 1e6
+
+
 def main() -> None:
     """Print the table."""
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}")
@@ -245,6 +276,12 @@ def main() -> None:
     memory = [peak("asyncio"), peak("trio")]
     for at, name in enumerate(("peak while they run", "of which the result and its record")):
         print(f"| {name} | {memory[0][at] / 1024:.0f} | {memory[1][at] / 1024:.0f} |")
+    print()
+    print("| report of so many steps as HTML | ms of CPU, median of 5 | MB |")
+    print("|---|---|---|")
+    for count in (1_000, 10_000, 100_000):
+        ms, size = reported(count)
+        print(f"| {count:,} | {ms:.0f} | {size:.1f} |")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         PatternUnsupported,
         PolicyMismatch,
         Problem,
+        ReplayDivergence,
         RouteError,
         RouteFileError,
         RunbookInvalid,
@@ -59,13 +60,16 @@ if TYPE_CHECKING:
     from interlock.harness.retry import Retry
     from interlock.harness.route import Route, RouteResult, route
     from interlock.harness.run import Run
+    from interlock.harness.streamed import streamed
     from interlock.harness.tier import Tier
     from interlock.harness.tier_report import tier_report
     from interlock.harness.tool import Tool, tool
     from interlock.harness.toolbus import ToolBus, finish, toolbus
     from interlock.harness.vote import Vote, VotingResult, vote
     from interlock.harness.work import Work
+    from interlock.record.replay import replay
     from interlock.record.reply import as_reply
+    from interlock.record.report import report
     from interlock.record.result import Result
     from interlock.record.rollout import Rollout, Step
     from interlock.record.usage import Usage
@@ -113,6 +117,7 @@ _HOMES = {
         "PatternUnsupported",
         "PolicyMismatch",
         "Problem",
+        "ReplayDivergence",
         "RouteError",
         "RouteFileError",
         "RunBusy",
@@ -140,13 +145,16 @@ _HOMES = {
     "harness.retry": ("Retry",),
     "harness.route": ("Route", "RouteResult", "route"),
     "harness.run": ("Run",),
+    "harness.streamed": ("streamed",),
     "harness.tier": ("Tier",),
     "harness.tier_report": ("tier_report",),
+    "record.replay": ("replay",),
     "harness.tool": ("Tool", "tool"),
     "harness.toolbus": ("ToolBus", "finish", "toolbus"),
     "harness.vote": ("Vote", "VotingResult", "vote"),
     "harness.work": ("Work",),
     "record.reply": ("as_reply",),
+    "record.report": ("report",),
     "record.result": ("Result",),
     "record.rollout": ("Rollout", "Step"),
     "record.usage": ("Usage",),
@@ -232,6 +240,7 @@ __all__ = [
     "ReadyStep",
     "Refine",
     "RefineResult",
+    "ReplayDivergence",
     "Reply",
     "Resolution",
     "Result",
@@ -292,11 +301,14 @@ __all__ = [
     "parallel",
     "parse_retry_after",
     "refine",
+    "replay",
+    "report",
     "resolve",
     "route",
     "rule_score",
     "sequence_run",
     "stall_detect",
+    "streamed",
     "tier_report",
     "tool",
     "toolbus",

@@ -15,6 +15,7 @@ InterlockError
 ├── StaleState           somebody else has moved the run meanwhile
 ├── UsageError           the library is used, or answered, in a way that has no meaning
 ├── RunFailed            a result was unwrapped that is not completed
+├── ReplayDivergence     a run that is played again went another way than its record
 ├── RouteError           a router that cannot go on: what it read, or what its plan says
 │   └── RouteFileError       a file of a choice that is there and is none
 ├── StoreError           what is kept of a run cannot be had
@@ -37,6 +38,7 @@ __all__ = [
     "PatternUnsupported",
     "PolicyMismatch",
     "Problem",
+    "ReplayDivergence",
     "RouteError",
     "RouteFileError",
     "RunBusy",
@@ -249,3 +251,32 @@ class RunFailed(InterlockError):
     def __str__(self) -> str:
         """What ended the run, and why."""
         return str(self.args[0])
+
+
+class ReplayDivergence(InterlockError):
+    """A run that is played again went another way than its record.
+
+    Attributes:
+        path: The step where they first differ; empty for the run as a whole.
+        expected: What the record holds there, as data; None where it holds nothing.
+        got: What the replay came to, as data; None where it came to nothing.
+    """
+
+    def __init__(self, path: str, expected: object, got: object) -> None:
+        """Take the place and both sides."""
+        super().__init__(path, expected, got)
+        self.path, self.expected, self.got = path, expected, got
+
+    def __str__(self) -> str:
+        """Name the place, and show both sides, cut to a line."""
+        where = f"at `{self.path}`" if self.path else "in the run as a whole"
+        told, got = _shown(self.expected), _shown(self.got)
+        return f"the replay differs {where}: {told} in the record, {got} now"
+
+
+def _shown(value: object) -> str:
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+_SHOWN = 200

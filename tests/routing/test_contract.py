@@ -138,6 +138,12 @@ def test_R_04_two_fields_that_differ_are_an_error() -> None:
     assert "route_id" in error.message
 
 
+def test_R_04_a_byte_order_mark_is_passed_over() -> None:
+    assert "search" == taken(router(), b"\xef\xbb\xbf" + chosen("search")).route_id
+    # Once, as it is a mark and no blank.
+    refused("route/not-json", router(), b"\xef\xbb\xbf" * 2 + chosen("search"))
+
+
 def test_R_05_a_route_id_wins_over_a_destination() -> None:
     crossed = Router("r", [Route("a", "b"), Route("b", "a")])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from interlock import ConfigError
@@ -41,11 +41,6 @@ terminals:
   - { id: done }
 """
 
-LINES = {
-    "5:11": ("steps[0].kind", "spec/unknown-choice", "action"),
-    "8:10": ("steps[1].nxt", "spec/unknown-field", "next"),
-}
-
 FAULTY = TEXT.replace("acton", "action")
 
 FAULTY_LINES = {
@@ -53,6 +48,7 @@ FAULTY_LINES = {
     "8:10": ("steps[1].nxt", "spec/unknown-field", "next"),
     "9:40": ("steps[1].verify.checks[0].op", "spec/unknown-op", "equals"),
 }
+LINES = {"5:11": ("steps[0].kind", "spec/unknown-choice", "action"), **FAULTY_LINES}
 
 
 @pytest.mark.parametrize(("text", "lines"), [(TEXT, LINES), (FAULTY, FAULTY_LINES)])
@@ -185,6 +181,10 @@ def test_numbers_of_any_kind_are_read() -> None:
     assert derive_policy(changed(("steps[1].verify", verify))).digest
 
 
+# Time never decides a test.
+SOME = settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
@@ -204,6 +204,7 @@ PLACES = sorted(
 )  # fmt: skip
 
 
+@SOME
 @given(st.sampled_from(PLACES), VALUES)
 def test_whatever_stands_anywhere_is_told_and_never_a_crash(field: str, value: Any) -> None:
     document = changed((field, value))
@@ -220,6 +221,7 @@ def test_whatever_stands_anywhere_is_told_and_never_a_crash(field: str, value: A
         assert 64 == len(policy.digest)
 
 
+@SOME
 @given(st.text(max_size=200))
 def test_any_text_is_told_of(text: str) -> None:
     assert lint(text + "\n")

@@ -12,12 +12,15 @@ from functools import cache
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from interlock.supervise import Policy, PolicyStep
 from interlock.supervise._bound import most_moves
 from interlock.supervise._graph import components, ordered, reachable, shortest_cycle
+
+# Time never decides a test.
+SOME = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Graph(NamedTuple):
@@ -77,8 +80,8 @@ def graphs(draw: st.DrawFn, *, with_visits: bool = True) -> Graph:
     return Graph(leads_to, edges, draw(some) if with_visits else {}, draw(some))
 
 
+@settings(SOME, max_examples=400)
 @given(graphs())
-@settings(max_examples=400)
 def test_no_walk_is_longer_than_the_bound(graph: Graph) -> None:
     bound = graph.bound()
 
@@ -86,8 +89,8 @@ def test_no_walk_is_longer_than_the_bound(graph: Graph) -> None:
     assert longest(graph) <= bound
 
 
+@settings(SOME, max_examples=200)
 @given(graphs(with_visits=False))
-@settings(max_examples=200)
 def test_a_coarser_bound_holds_as_well(graph: Graph) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("interlock.supervise._bound._WORK_LIMIT", 0)
@@ -99,6 +102,7 @@ def test_a_coarser_bound_holds_as_well(graph: Graph) -> None:
     assert longest(graph) <= fine <= coarse
 
 
+@SOME
 @given(graphs(), st.integers(0, 100))
 def test_a_budget_more_is_never_a_shorter_bound(graph: Graph, pick: int) -> None:
     before = graph.bound()

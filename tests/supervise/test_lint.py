@@ -26,6 +26,21 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ("runbook/duplicate-id", "steps[7].id", [("steps[7].id", "undo")]),
     ("runbook/duplicate-id", "terminals[1].id", [("terminals[1].id", "done")]),
     ("runbook/duplicate-id", "steps[3].id", [("steps[3].id", "done")]),
+    (
+        "runbook/duplicate-id",
+        "steps[8].id",
+        [("steps[8]", {"id": "done", "kind": "end", "outcome": "other"})],
+    ),
+    (
+        "runbook/duplicate-id",
+        "steps[9].id",
+        [("steps[8]", {"id": "e", "kind": "end"}), ("steps[9]", {"id": "e", "kind": "end"})],
+    ),
+    (
+        "runbook/duplicate-id",
+        "steps[8].id",
+        [("steps[8]", {"id": "undo", "kind": "end"})],
+    ),
     ("runbook/duplicate-id", "tools[1].id", [("tools[1].id", "cli:look")]),
     ("runbook/no-entry", "steps", [("steps", [])]),
     ("runbook/no-exit", "steps[0].next", [("steps[0].next", ...)]),
@@ -110,6 +125,11 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ("runbook/no-wait-bound", "steps[5].wait.max_s", [("steps[5].wait", {"poll_s": 3})]),
     ("runbook/no-wait-bound", "steps[5].wait.max_s", [("steps[5].wait", ...)]),
     ("runbook/no-approvers", "steps[3].gate", [("steps[3].gate", ...)]),
+    (
+        "runbook/no-approvers",
+        "steps[3].gate",
+        [("steps[3].gate", "none"), ("steps[3].reason", "trusted")],
+    ),
     ("runbook/no-approvers", "steps[3].gate.approvers", [("steps[3].gate.approvers", [])]),
     ("runbook/no-approvers", "steps[3].gate.approvers", [("steps[3].gate.approvers", ...)]),
     ("runbook/no-approvers", "steps[3].gate.quorum", [("steps[3].gate.quorum", 3)]),
@@ -142,6 +162,11 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ),
     ("runbook/default", "inputs.env.default", [("inputs.env.default", "prod")]),
     ("runbook/default", "inputs.env.default", [("inputs.env.default", 3)]),
+    (
+        "runbook/default",
+        "inputs.key.default",
+        [("inputs.key", {"secret": True, "default": "hunter2"})],
+    ),
     ("spec/unknown-op", "steps[1].verify.checks[0].op", [("steps[1].verify.checks", BROKEN)]),
     ("check/path-malformed", "tools[0].args[1].path", [("tools[0].args", BROKEN)]),
     ("spec/unknown-op", "steps[0].args[0].op", [("steps[0].args", BROKEN)]),
@@ -310,6 +335,59 @@ class TestCycles:
 
         assert '"see->try": 3' in fault.message
         assert () == lint(changed(("budgets", {"edges": {"see->try": 3}})))
+
+
+def test_a_field_of_a_wrong_type_does_not_hide_the_rest() -> None:
+    document = changed(
+        ("duration", "soon"),
+        ("steps[0].next", 3),
+        ("steps[0].tools[1]", None),
+        ("steps[1].verify.checks", BROKEN),
+        ("steps[3].gate.quorum", 9),
+        ("steps[4].on_failure", "nowhere"),
+        ("budgets.edges.see->tyr", "many"),
+    )
+
+    assert {
+        ("spec/unknown-choice", "duration"),
+        ("spec/wrong-type", "steps[0].next"),
+        ("spec/wrong-type", "steps[0].tools[1]"),
+        ("spec/unknown-op", "steps[1].verify.checks[0].op"),
+        ("check/path-malformed", "steps[1].verify.checks[1].path"),
+        ("runbook/no-approvers", "steps[3].gate.quorum"),
+        ("runbook/unknown-target", "steps[4].on_failure"),
+        ("runbook/budget", 'budgets.edges["see->tyr"]'),
+    } == set(found(document))
+    for strict in (True, False):
+        with pytest.raises(RunbookInvalid):
+            derive_policy(document, strict=strict)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tools[0].effect", 3),
+        ("tools", {}),
+        ("tools[0]", 3),
+        ("inputs.env", []),
+        ("inputs.env.checks", {}),
+        ("terminals", 3),
+        ("budgets", []),
+        ("budgets.edges", 3),
+        ("steps[0].next", {}),
+        ("steps[2].cases", 1),
+        ("steps[3].kind", "aproval"),
+        ("min_runtime_profile", "R9"),
+    ],
+)
+def test_one_fault_is_not_told_as_several(field: str, value: Any) -> None:
+    assert [field] == [one.field for one in lint(changed((field, value)))]
+
+
+def test_a_secret_default_is_not_shown() -> None:
+    document = changed(("inputs.key", {"secret": True, "default": "hunter2", "type": "integer"}))
+
+    assert not any("hunter2" in str(one) for one in lint(document))
 
 
 def test_all_faults_at_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from typing import Any
 
@@ -585,3 +586,15 @@ class TestLint:
         guard = Hooks(before_tool=scripted_hook(None))
 
         assert len(Loop(scripted(), tools=Anything(), hooks=[guard]).lint()) == 1
+
+
+def allow_all(_call: ToolCall, _effect: object) -> None:
+    """Stand at the top of a module, as what is pickled must."""
+
+
+def test_a_loop_with_hooks_can_be_pickled() -> None:
+    made = Loop(str, hooks=[Hooks(before_tool=allow_all, on_error={None: "block"}, name="guard")])
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301
+
+    assert again.digest == made.digest
+    assert again.sync("?").stopped_by == "quiet"

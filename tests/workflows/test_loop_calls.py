@@ -11,6 +11,7 @@ from interlock import (
     Block,
     Cascade,
     Chain,
+    Compact,
     ConfigError,
     Hooks,
     Limits,
@@ -29,7 +30,7 @@ from interlock import (
     tool,
     toolbus,
 )
-from interlock.harness import Ctx, ErrorInfo, Event
+from interlock.harness import Ctx, ErrorInfo, Event, Work
 from interlock.testing import ManualClock, scripted
 
 from .conftest import Go
@@ -173,13 +174,19 @@ class TestCeilings:
         def costly() -> Reply:
             return Reply("out", usage=Usage(60))
 
-        turn = scripted(asks(*(call("costly", f"c{at}") for at in range(4))))
-        result = go(loop, "?", turn=turn, tools=toolbus([costly]), max_tokens=100)
+        seen: list[str] = []
+        hooks = Hooks(before_tool=lambda each, _effect: seen.append(each.id))
+        turn = scripted(asks(*(call("costly", f"c{at}") for at in range(5))))
+        options: dict[str, Any] = {"tools": toolbus([costly]), "hooks": [hooks]}
+        result = go(loop, "?", turn=turn, max_tokens=100, **options)
 
+        # Once a call could not start, nobody is asked about the ones behind it.
+        assert seen == ["c0", "c1", "c2"]
         assert (result.stopped_by, result.usage) == ("tokens", Usage(120))
         assert [step.status for step in result.rollout.find(kind="tool")] == [
             "completed",
             "completed",
+            "skipped",
             "skipped",
             "skipped",
         ]
@@ -221,6 +228,43 @@ class TestCeilings:
         child = result.rollout.step("research").child
 
         assert (child.stopped_by, result.usage.total) == ("tokens", 120)
+
+
+class TestWork:
+    def test_a_turn_with_a_reserve_makes_the_ceiling_hard(self, go: Go, desk: Desk) -> None:
+        model = scripted(asks(call("lookup"), tokens=40), repeat=True)
+        result = go(loop, "?", turn=Work(model, reserve=50), tools=desk.bus, max_tokens=100)
+
+        assert (result.stopped_by, result.turns, result.usage.total) == ("tokens", 2, 80)
+
+    def test_a_turn_with_a_timeout_and_retries(
+        self, go: Go, desk: Desk, clock: ManualClock
+    ) -> None:
+        slow = scripted("late", seconds=9, clock=clock)
+        late = go(loop, "?", turn=Work(slow, timeout=5), tools=desk.bus, run=Run(clock=clock))
+        flaky = scripted(ConnectionResetError(104, "reset"), says("x"))
+        again = go(loop, "?", turn=Work(flaky, retry=Retry()), run=Run(clock=clock))
+
+        assert (late.stopped_by, late.error.type) == ("failed", "TimeoutError")
+        assert (again.stopped_by, again.turns) == ("quiet", 1)
+
+    def test_a_summary_too(self, go: Go, desk: Desk, clock: ManualClock) -> None:
+        slow = scripted("s", seconds=9, clock=clock)
+        compact = Compact(Work(slow, timeout=5), after=2, keep=1)
+        turn = scripted(asks(call("lookup", "1"), call("lookup", "2")), SECOND, says("x"))
+        run = Run(clock=clock)
+        result = go(loop, "?", turn=turn, tools=desk.bus, compact=compact, run=run)
+
+        assert (result.stopped_by, result.compactions.count) == ("quiet", 0)
+        assert result.rollout.step("compact").error.type == "TimeoutError"
+
+    @pytest.mark.parametrize("make", [Loop, lambda work: Compact(work, after=1)])
+    def test_what_is_no_work_is_refused(self, make: Any) -> None:
+        with pytest.raises(ConfigError, match="timeout"):
+            make(Work(str, timeout=-1))
+
+
+SECOND = asks(call("lookup", "3"))
 
 
 class TestParallel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -385,7 +385,7 @@ BAD: list[tuple[Any, list[str]]] = [
     (lambda: Compact(3, after=1), ["compact.summarise"]),  # type: ignore[arg-type]
     *(
         (lambda at=at: Compact(short, at=at, window=9), ["compact.at"])
-        for at in (0, -0.5, 1.01, float("nan"), float("inf"), True, "1")
+        for at in cast("tuple[Any, ...]", (0, -0.5, 1.01, float("nan"), float("inf"), True, "1"))
     ),
     (lambda: Compact(short), ["compact.at"]),
     (lambda: Compact(short, at=0.5, after=3), ["compact.at"]),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock import Orchestrate, ToolCall, Usage
-from interlock.harness import Inputs, Reply
+from interlock.harness import Inputs, Plan, Reply
 from interlock.testing import run_checked, scripted
 
 from .conftest import Go
@@ -149,6 +149,14 @@ def test_what_is_nested_without_end_is_a_fault(go: Go, returned: object) -> None
 
     assert (result.stopped_by, result.plan) == ("plan", None)
     assert "deeper than the limit" in str(result.error)
+
+
+@pytest.mark.parametrize("params", [object(), nested(100_000), {1}, float("nan")])
+def test_so_is_a_plan_of_what_json_cannot_hold(go: Go, params: object) -> None:
+    result = go(made(scripted(Plan([step("a", params=params)])), scripted()).run, 1)
+
+    assert (result.stopped_by, result.plan) == ("plan", None)
+    assert type(result).from_json(result.to_json()) == result
 
 
 def test_so_is_text_that_is(go: Go) -> None:

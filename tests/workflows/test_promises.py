@@ -1,18 +1,12 @@
 """Every promise has a test that bears its id."""
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
-PROMISES: dict[str, Iterable[int]] = {
-    "C": range(1, 29),
-    "H": range(1, 21),
-    "L": range(1, 49),
-    "N": (1, 2, 3, 4, 5, 6, 9, 10),
-}
+PROMISES = {"C": range(1, 29), "H": range(1, 21), "L": range(1, 49), "N": range(1, 11)}
 """The promises of each workflow, by the letter of their ids."""
 
 TESTED = {

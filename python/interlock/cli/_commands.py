@@ -181,6 +181,31 @@ def pattern(source: str, flags: str, text: str | None, *, as_json: bool) -> int:
 
 
 @cli.command()
+@click.argument("rollout", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option(
+    "--markdown", "form", flag_value="markdown", help="Markdown; so without any of these."
+)
+@click.option("--mermaid", "form", flag_value="mermaid", help="A Mermaid flowchart.")
+@click.option("--json", "form", flag_value="json", help="One line of JSON.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="A page, to FILE.")
+@click.option("--output", type=click.Path(dir_okay=False), help="Write to this file.")
+@click.option("--no-content", is_flag=True, help="Leave out what was asked, answered and decided.")
+def report(
+    rollout: str, *, form: str | None, html: str | None, output: str | None, no_content: bool
+) -> int:
+    """Show the record of a run: ROLLOUT is JSON or JSON Lines (`-`: standard input).
+
+    What was refused, retried and in doubt, where tokens and time went, and every step.
+    """
+    from interlock.cli import _report
+
+    if html is not None and (form is not None or output is not None):
+        raise click.UsageError("--html FILE says what is written and where; give no other.")
+    form = "html" if html is not None else form or "markdown"
+    return _report.written(rollout, form, html or output, content=not no_content)
+
+
+@cli.command()
 @click.argument("tool")
 @click.argument("source", default="-", metavar="[INPUT]", type=click.Path(allow_dash=True))
 def call(tool: str, source: str) -> None:

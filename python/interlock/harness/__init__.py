@@ -32,6 +32,7 @@ from interlock.harness.refine import Refine, RefineResult, RefineRound, refine
 from interlock.harness.retry import Retry
 from interlock.harness.route import Route, RouteResult, route
 from interlock.harness.run import Run
+from interlock.harness.streamed import Streamed, streamed
 from interlock.harness.tier import Tier
 from interlock.harness.tier_report import TierReport, TierShare, tier_report
 from interlock.harness.tool import Tool, tool
@@ -42,6 +43,7 @@ from interlock.record import (
     ErrorInfo,
     Event,
     Reply,
+    Report,
     Result,
     Rollout,
     Step,
@@ -50,6 +52,8 @@ from interlock.record import (
     Usage,
     Verdict,
     as_reply,
+    replay,
+    report,
 )
 
 __all__ = [
@@ -93,6 +97,7 @@ __all__ = [
     "RefineRound",
     "Remaining",
     "Reply",
+    "Report",
     "Result",
     "Retry",
     "Rollout",
@@ -104,6 +109,7 @@ __all__ = [
     "Stall",
     "StallDetect",
     "Step",
+    "Streamed",
     "SystemClock",
     "Tier",
     "TierRecord",
@@ -131,8 +137,11 @@ __all__ = [
     "orchestrate",
     "parallel",
     "refine",
+    "replay",
+    "report",
     "responses_items",
     "route",
+    "streamed",
     "tier_report",
     "tool",
     "toolbus",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
 from interlock.errors import Problem
-from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import count_problems, keywords, raise_problems, wrong
 from interlock.harness._frame import Reading
 from interlock.harness.loop_state import text_of
+from interlock.harness.work import Part, Work, part_of
 from interlock.record._data import Record
 from interlock.record.reply import as_reply
 from interlock.record.values import ToolResult
@@ -30,7 +30,8 @@ class Compact:
 
     Args:
         summarise: A callable of the older results, a tuple of `ToolResult`, that returns their
-            summary: text, or anything that `as_reply` reads. `(results)` or `(results, ctx)`.
+            summary: text, or anything that `as_reply` reads. `(results)` or `(results, ctx)`; or
+            `Work(...)`.
         at: The fraction of `window`, or of the loop's `max_tokens`, that the input tokens of the
             last turn must reach; over 0, at most 1.
         after: Instead, the number of results that must have come since the last compaction.
@@ -42,18 +43,18 @@ class Compact:
         ConfigError: With every problem found.
     """
 
-    summarise: Callable[..., Any]
+    summarise: Callable[..., Any] | Work
     _: KW_ONLY
     at: float | None = None
     after: int | None = None
     keep: int = 4
     window: int | None = None
-    call: Call = field(init=False, repr=False, compare=False)
+    part: Part = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what compacts nothing, or says it twice."""
         problems: list[Problem] = []
-        object.__setattr__(self, "call", call_of(self.summarise, "compact.summarise", problems))
+        object.__setattr__(self, "part", part_of(self.summarise, "compact.summarise", problems))
         problems += _when_problems(self.at, self.after, self.window)
         problems += _least_one(self.keep, "compact.keep")
         raise_problems(problems)
@@ -61,7 +62,7 @@ class Compact:
     def config(self) -> dict[str, Any]:
         """Return how it is set up, as data."""
         named = {"at": self.at, "after": self.after, "keep": self.keep, "window": self.window}
-        return {"summarise": label_of(self.summarise), **named}
+        return {"summarise": self.part.config(), **named}
 
 
 Compact.__init__ = keywords(Compact.__init__)  # type: ignore[method-assign]
@@ -104,10 +105,11 @@ class Compactor:
         outcome = await walk.step(
             "compact",
             "compact",
-            self._compact.call,
+            self._compact.part.call,
             older,
             digest=_core.digest(wire),
             read=_Reader(older),
+            **self._compact.part.options(),
         )
         decision = cast("dict[str, Any]", outcome.step.decision or {})
         if not outcome.ok or outcome.reply is None or decision.get("kept_out"):

@@ -55,7 +55,8 @@ async def consult(
     """
     path, clock = walk.place(name, under), walk.run.clock
     plan = Plan(name, "decision", call, value, path, None, walk.outer, is_judgement=True)
-    frame, started, started_s = Frame(walk, plan), clock.now(), clock.monotonic()
+    frame = Frame(walk, plan, cue=None if walk.reel is None else walk.reel.peek(path))
+    started, started_s = clock.now(), clock.monotonic()
     decision: object = None
     fault: Exception | None = None
     try:

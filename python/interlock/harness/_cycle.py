@@ -18,11 +18,11 @@ from interlock.record.values import ErrorInfo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from interlock.harness._callables import Call
     from interlock.harness._frame import Outcome
     from interlock.harness._stops import StopRule
     from interlock.harness._toolset import Toolset
     from interlock.harness._walk import Walk
+    from interlock.harness.work import Part
     from interlock.record.values import Reply, ToolResult
 
 __all__ = ["Cycle", "Parts", "Progress"]
@@ -31,7 +31,7 @@ __all__ = ["Cycle", "Parts", "Progress"]
 class Parts(NamedTuple):
     """What a loop is made of, as its runs use it."""
 
-    turn: Call
+    turn: Part
     tools: Toolset
     max_turns: int | None
     max_tokens: int | None
@@ -132,10 +132,11 @@ class Cycle:
             return await self._walk.step(
                 f"turn_{turn}",
                 "turn",
-                self._parts.turn,
+                self._parts.turn.call,
                 self._state(turn),
                 path=path,
                 digest=self._history.digest(turn, notice),
+                **self._parts.turn.options(),
             )
         except Stopped as stop:
             if stop.path == path:

@@ -9,22 +9,22 @@ from interlock import _core
 from interlock.errors import ConfigError, UsageError
 from interlock.harness._frame import NOTHING, Outcome, Reading, input_digest
 from interlock.harness.limits import Stopped
-from interlock.record._data import encoded
+from interlock.record._data import Record, encoded
 from interlock.record.reply import plain_data
 from interlock.record.result import Result
 from interlock.record.rollout import Rollout, Step
 from interlock.record.usage import total_usage
-from interlock.record.values import ErrorInfo, Reply, Verdict
+from interlock.record.values import ErrorInfo, Reply, ToolResult, Verdict
 
 if TYPE_CHECKING:
     from interlock.harness._frame import Frame
     from interlock.harness.retry import Retry
     from interlock.record.rollout import StepStatus
     from interlock.record.usage import Usage
-    from interlock.record.values import ToolResult
 
 __all__ = ["Ending"]
 
+_ANSWER = ("output", "data", "usage", "error", "rollout")
 _BESIDE = ("calls", "stop", "model", "provider", "id", "error", "meta")
 
 
@@ -47,6 +47,8 @@ class Ending:
     status: StepStatus | None = None
     foreign: Rollout | None = None
     result: ToolResult | None = None
+    returned: Reply | None = None
+    served: Step | None = None
 
     def __post_init__(self) -> None:
         """Begin with what was decided before the call."""
@@ -64,7 +66,7 @@ class Ending:
             if found.decision is not None:
                 self.decision = found.decision
             self.verdict, self.result = found.verdict, found.result
-            found = found.reply
+            self.returned, found = found.returned, found.reply
         self.reply = found
         if isinstance(self.value, Result):
             self._join(self.value)
@@ -86,7 +88,7 @@ class Ending:
         self.status = "undetermined" if self.frame.plan.is_judgement else "failed"
         self.error = ErrorInfo.of(
             error,
-            retry.classify if retry else None,
+            self.frame.plan.classify or (retry.classify if retry else None),
             attempt=self.attempt if retry else None,
             max_attempts=retry.max_attempts if retry else None,
             now=now,
@@ -107,8 +109,18 @@ class Ending:
             if isinstance(error, Stopped):
                 self.error = ErrorInfo("stopped", error.reason, "cancelled", "escalate")
 
-    def step(self) -> Step:
-        """Make the step as it is recorded."""
+    def step(self, slot: int | None = None) -> Step:
+        """Give the step as it is recorded, in its slot; one that is played again as it was."""
+        step, cue = self.served or self._made(slot), self.frame.cue
+        if cue is not None:
+            step = cue.ended(step)
+        outer = self.frame.plan.outer
+        if outer is not None and not self.usage.is_nothing:
+            outer.counted += [self.value, self.reply]
+        return step
+
+    def _made(self, slot: int | None) -> Step:
+        """Put the step together."""
         frame, plan, walk = self.frame, self.frame.plan, self.frame.walk
         clock = walk.run.clock
         child = self._child()
@@ -116,8 +128,7 @@ class Ending:
         if child is not None and self.foreign is not None:
             self.usage = child.usage
         self._judged()
-        if plan.outer is not None and not self.usage.is_nothing:
-            plan.outer.counted += [self.value, self.reply]
+        ended = (len(walk.steps), walk.finished)
         return Step(
             path=plan.path,
             name=plan.name,
@@ -136,6 +147,7 @@ class Ending:
             idempotency_key=frame.key() if plan.kind == "tool" else frame.made_key,
             decision=self.decision,
             child=child,
+            order=() if slot is None or ended == (slot + 1, slot) else ended,
             meta=self._meta(),
         )
 
@@ -171,16 +183,41 @@ class Ending:
         return told
 
     def _meta(self) -> dict[str, object]:
-        meta = dict(self.frame.plan.meta)
-        if self.frame.readings:
-            meta["now"] = self.frame.readings
-        if self.reply is None or self.verdict is not None or self.result is not None:
+        frame = self.frame
+        meta = dict(frame.plan.meta)
+        seen = (("now", frame.readings), ("inside", frame.made))
+        meta |= {name: value for name, value in seen if value}
+        is_kept = frame.walk.run.content == "full"
+        if self.result is not None:
+            if is_kept and self._ran_inside() and not self.result.usage.is_nothing:
+                meta["usage"] = self.result.usage.to_dict()
+            return meta
+        record = _record(self.value) if is_kept else None
+        if record is not None:
+            told = {"form": "record", "type": type(self.value).__name__, "record": record}
+            return {**meta, "reply": told}
+        if self.reply is None or self.verdict is not None:
             return meta
         if self.reply.meta.get("usage_missing"):
             meta["usage_missing"] = True
-        if self.frame.walk.run.content == "full" and not isinstance(self.value, str):
-            meta["reply"] = _beside_text(self.reply, self.value, self.usage)
+        if is_kept and not isinstance(self.value, str):
+            meta["reply"] = self._beside_text(self.returned or self.reply)
         return meta
+
+    def _ran_inside(self) -> bool:
+        return bool(self.frame.nested) or self.foreign is not None
+
+    def _beside_text(self, reply: Reply) -> dict[str, object]:
+        """Return what a reply says beside its text, as data; `form` says what was returned."""
+        # What the step used, where nothing ran inside it, need not be said again.
+        alone = NOTHING if self._ran_inside() else self.usage
+        told = _beside_text(reply, self.value, alone)
+        if isinstance(self.value, Result):
+            # Of several runs inside, the one whose result it is.
+            runs = [*(walk.ended for walk in self.frame.nested), self.foreign]
+            rollout = self.value.rollout
+            told["run"] = next((at for at, one in enumerate(runs) if one is rollout), None)
+        return {**told, "form": "input"} if self.value is self.frame.plan.value else told
 
     def _child(self) -> Rollout | None:
         """Give the record of the run inside the step; several stand as the steps of one."""
@@ -216,12 +253,22 @@ class Ending:
         )
 
 
+def _record(value: object) -> object:
+    """Write a record of this package that no reply is made of in a way of its own."""
+    if not isinstance(value, Record) or isinstance(value, (Reply, Result, ToolResult, Verdict)):
+        return None
+    try:
+        return _core.plain(value.to_dict(), finite=True)
+    except (ConfigError, RecursionError):
+        # A plan that holds what JSON cannot: it is told as a fault of the plan.
+        return None
+
+
 def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]:
-    """Return what a reply says beside its text, as data; `form` says what was returned."""
     told: dict[str, object] = {"form": "none" if value is None else "reply"}
     if isinstance(value, Result):
-        told |= {"form": "result", "type": type(value).__name__}
-    elif reply.usage is not usage and reply.usage != usage:
+        told |= {"form": "result", "type": type(value).__name__, "result": _beside_answer(value)}
+    if reply.usage is not usage and reply.usage != usage:
         told["usage"] = reply.usage.to_dict()
     for name in _BESIDE:
         if one := getattr(reply, name):
@@ -229,6 +276,13 @@ def _beside_text(reply: Reply, value: object, usage: Usage) -> dict[str, object]
     if reply.status != "completed":
         told["status"] = reply.status
     return told if reply.data is None else {**told, **_data(reply.data, value)}
+
+
+def _beside_answer(result: Result) -> dict[str, object]:
+    """Return what a result says beside its answer and record, which the step holds."""
+    told: dict[str, object] = result.to_dict()
+    kept = {name: value for name, value in told.items() if name not in _ANSWER}
+    return {"output": None, **kept} if result.output is None else kept
 
 
 def _data(data: object, value: object) -> dict[str, object]:

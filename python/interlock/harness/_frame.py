@@ -15,10 +15,12 @@ from interlock.record.usage import NOTHING, Usage
 if TYPE_CHECKING:
     from interlock.harness._callables import Call
     from interlock.harness._recorder import Recorder
+    from interlock.harness._reel import Cue
     from interlock.harness._walk import Walk
     from interlock.harness.limits import Account
     from interlock.record.rollout import Kind, Step
     from interlock.record.values import Effect, Reply, ToolResult, Verdict
+    from interlock.tools.error_classify import ErrorClassify
 
 __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Frame",
@@ -49,12 +51,14 @@ class Reading:
         decision: The full answer of what decided, as data.
         verdict: What a judge said.
         result: What a tool answered; its status, output and error are those of the step.
+        returned: The reply as it came, where `reply` says what reading made of it.
     """
 
     reply: Reply
     decision: object = None
     verdict: Verdict | None = None
     result: ToolResult | None = None
+    returned: Reply | None = None
 
 
 class Reader(Protocol):
@@ -86,6 +90,7 @@ class Plan:
     call_id: str | None = None
     read: Reader = as_reply
     holds: frozenset[str] = frozenset()
+    classify: ErrorClassify | None = None
     decision: object = None
     meta: Mapping[str, object] = field(default_factory=dict[str, object])
 
@@ -100,7 +105,9 @@ class Frame:
     nested: list[Recorder] = field(default_factory=list["Recorder"])
     counted: list[object] = field(default_factory=list[object])
     inside: Usage = NOTHING
+    made: list[str] = field(default_factory=list[str])
     readings: list[int] = field(default_factory=list[int])
+    cue: Cue | None = None
     made_key: str | None = None
 
     def key(self) -> str:

@@ -92,7 +92,7 @@ class Planning:
             return reply
         error = ErrorInfo("plan", _shown(problems), "bad_request", "escalate", source="plan")
         decision = {"ok": False, "faults": [fault._asdict() for fault in problems]}
-        return Reading(replace(reply, status="failed", error=error), decision)
+        return Reading(replace(reply, status="failed", error=error), decision, returned=reply)
 
 
 def _told(value: object, step: str) -> tuple[Reply, object, list[Problem]]:
@@ -102,7 +102,7 @@ def _told(value: object, step: str) -> tuple[Reply, object, list[Problem]]:
         fields = cast("Mapping[str, object]", given)
         given = {name: with_texts(one) for name, one in fields.items()}
     if isinstance(given, (dict, list, tuple)):
-        data, found = plain_problems(cast("object", given), "plan")
+        data, found = plain_problems(cast("object", given), "plan", finite=True)
         return Reply(_core.to_json(data), data=data, raw=value), data, list(found)
     reply = as_json_reply(value, step=step)
     if reply.data is None:

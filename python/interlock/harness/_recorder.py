@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock.harness._frame import Frame, unique
+from interlock.harness._frame import Frame, input_digest, unique
 from interlock.harness.limits import Account, Limits
+from interlock.record.reply import plain_data
 from interlock.record.rollout import Rollout, Step
 from interlock.record.usage import total_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from interlock.harness._reel import Reel
     from interlock.harness.hooks import Hooks
     from interlock.harness.run import Run
     from interlock.record.event import EventName
@@ -48,11 +50,15 @@ class Recorder:
         self.accounts = self._accounts(max_tokens)
         self.step_timeout = min(run.limits.step_timeout or math.inf for run in self.runs)
         self.is_timed = any(one.limits.timeout is not None for one in self.accounts)
-        self.prefix = self._prefix()
+        self.reel: Reel | None = None if run.tape is None else run.tape.reel(self)
+        self.prefix = self._prefix() if self.reel is None else self.reel.prefix(self._prefix)
         self.names: dict[str, int] = {}
         self.steps: list[Step | None] = []
         self.started = run.clock.now()
         self.ended: Rollout | None = None
+        self.input: object = None
+        self.input_digest: str | None = None
+        self.finished: int = 0
         self.overrun = False
         for account in self.accounts:
             account.start(run.clock)
@@ -80,6 +86,13 @@ class Recorder:
         # The first workflow of a run is its root; later ones stand beside it.
         return f"{unique(self.run.names, self.name)}/" if self.run.walks else ""
 
+    def start(self, values: object) -> None:
+        """Keep what the run was started with: of a nested one it stands in the step around it."""
+        if self.outer is None:
+            self.input_digest = input_digest(values)
+            is_kept = self.run.content == "full" and self.input_digest is not None
+            self.input = plain_data(values) if is_kept else None
+
     @property
     def path(self) -> str:
         """The path of the workflow itself; empty for the root."""
@@ -105,12 +118,15 @@ class Recorder:
             ended_at="" if ended is None else _core.format_instant(ended),
             tags=self.run.tags,
             faults=tuple(self.run.faults) if self.is_root else (),
+            input=self.input,
+            input_digest=self.input_digest,
         )
 
     def close(self, status: str, stopped_by: str) -> Rollout:
         """End the record."""
         if self.ended is None:
-            self.ended = self.record(status, stopped_by, self.run.clock.now())
+            ended = self.record(status, stopped_by, self.run.clock.now())
+            self.ended = ended if self.reel is None else self.reel.closed(ended)
         return self.ended
 
     def is_heard(self) -> bool:
@@ -135,7 +151,8 @@ class Recorder:
     def place(self, name: str, under: Frame | str | None = None) -> str:
         """Give the path of the next step of a name, below a step or at the top."""
         if isinstance(under, Frame):
-            return unique(under.names, f"{under.plan.path}/{name}")
+            under.made.append(unique(under.names, f"{under.plan.path}/{name}"))
+            return under.made[-1]
         return unique(self.names, f"{under}/{name}" if under else f"{self.prefix}{name}")
 
     def add_hooks(self, hooks: Iterable[Hooks]) -> None:
@@ -147,5 +164,7 @@ class Recorder:
         if not step.started_at:
             now = _core.format_instant(self.run.clock.now())
             step = replace(step, started_at=now, ended_at=now)
+        step = step if self.reel is None else self.reel.noted(step)
         self.steps.append(step)
+        self.finished += 1
         await self.tell("step_ended", step.path, step=step)

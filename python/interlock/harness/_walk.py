@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from interlock.harness.retry import Retry
     from interlock.record.rollout import Kind
     from interlock.record.values import Effect
+    from interlock.tools.error_classify import ErrorClassify
 
 __all__ = ["SHIELD_SECONDS", "Walk"]
 
@@ -61,6 +62,7 @@ class Walk(Recorder):
         effect: Effect | None = None,
         idempotent: bool | None = None,
         call_id: str | None = None,
+        classify: ErrorClassify | None = None,
         read: Reader = as_reply,
         decision: object = None,
         meta: Mapping[str, object] | None = None,
@@ -86,6 +88,7 @@ class Walk(Recorder):
             effect: What a tool declared.
             idempotent: Whether calling it again with the same key does no harm.
             call_id: The id of the call that it answers.
+            classify: What says of what kind an error is that it raises.
             read: How the answer is read.
             decision: What was decided before it, which it records.
             meta: What else was seen before it.
@@ -119,6 +122,7 @@ class Walk(Recorder):
             read=read,
             outer=outer,
             holds=held if limiter is None else held | {limiter},
+            classify=classify,
             decision=decision,
             meta=meta or {},
         )
@@ -147,6 +151,8 @@ class Walk(Recorder):
             usage = usage + outcome.usage
             may_repeat = retry is not None and plan.may_repeat and not outcome.ok
             wait = retry.wait(outcome.step.error, attempt) if retry and may_repeat else None
+            if self.reel is not None:
+                wait = self.reel.wait(outcome.step, wait)
             if wait is None:
                 break
             if wait > self.time_left():
@@ -161,7 +167,7 @@ class Walk(Recorder):
     def _capacity(self, name: str | None, held: frozenset[str]) -> _Place | None:
         """Return what is held while a step runs: a place of a limiter, or nothing."""
         # INVARIANT: a step inside one that holds a place takes no second one, or both wait.
-        if name is None or name in held:
+        if name is None or name in held or self.reel is not None:
             return None
         for run in reversed(self.runs):
             limiter = run.limiter(name)
@@ -172,10 +178,14 @@ class Walk(Recorder):
 
     async def _attempt(self, plan: Plan, attempt: int, retry: Retry | None) -> Outcome:
         clock = self.run.clock
+        if self.reel is not None:
+            await self.reel.ready(plan)
         admit(self.accounts, plan, clock)
         slot = len(self.steps)
         self.steps.append(None)
         frame = Frame(self, plan)
+        if self.reel is not None:
+            frame.cue = self.reel.cue(plan, attempt)
         ending = Ending(frame, attempt, clock.now(), clock.monotonic())
         try:
             if self.is_heard():
@@ -185,7 +195,8 @@ class Walk(Recorder):
             ending.interrupted(error)
             raise
         finally:
-            step = self.steps[slot] = ending.step()
+            step = self.steps[slot] = ending.step(slot)
+            self.finished += 1
             settle(self.accounts, plan.reserve, ending.own)
             if plan.outer is not None and plan.outer is not self.outer:
                 plan.outer.inside = plan.outer.inside + ending.usage + frame.inside
@@ -197,7 +208,9 @@ class Walk(Recorder):
 
     async def _answer(self, ending: Ending, retry: Retry | None) -> None:
         """Call, and read the answer."""
-        plan = ending.frame.plan
+        plan, cue = ending.frame.plan, ending.frame.cue
+        if cue is not None and await cue.answered(ending):
+            return
         ctx = Ctx(ending.frame, ending.attempt) if plan.call.takes_ctx else None
         seconds, by_run = self._allowance(plan.timeout)
         token = current_frame.set(ending.frame)

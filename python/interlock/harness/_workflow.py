@@ -97,6 +97,19 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         )
         return await self._conducted(walk, values)
 
+    async def replayed(
+        self, rollout: Rollout, values: object, *, strict: bool = True, run: Run | None = None
+    ) -> R:
+        """Run as it was recorded; `interlock.record.replay` is what to call.
+
+        Raises:
+            ReplayDivergence: At the first difference.
+        """
+        from interlock.harness._tape import Tape
+
+        tape = Tape(rollout, strict=strict)
+        return await tape.played(self.run, values, run)
+
     async def __call__(self, values: object = None) -> R:
         """Run with values, as a callable of somebody else's workflow."""
         return await self.run(values)
@@ -164,6 +177,7 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         """Make the result."""
 
     async def _conducted(self, walk: Walk, values: object) -> R:
+        walk.start(values)
         state = self._begin(values)
         scope = anyio.CancelScope()
         if walk.is_root:

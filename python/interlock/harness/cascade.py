@@ -184,6 +184,7 @@ class Cascade(Workflow[_State, CascadeResult]):
                 timeout=tier.timeout,
                 limiter=tier.limiter,
                 cost_ms=tier.cost_ms,
+                classify=self.on_error,
             )
             if not outcome.ok:
                 error = self._error(outcome)
@@ -230,10 +231,9 @@ class Cascade(Workflow[_State, CascadeResult]):
     def _error(self, outcome: Outcome) -> ErrorInfo | None:
         """Return the error of a tier, classified by `on_error` where there is one."""
         error, classify = outcome.step.error, self.on_error
-        if classify is None or error is None:
+        # What was raised is classified where it is recorded.
+        if classify is None or error is None or outcome.exception is not None:
             return error
-        if outcome.exception is not None:
-            return ErrorInfo.of(outcome.exception, classify)
         verdict = classify.classify(code=error.type, message=error.message)
         if verdict.source == "default":
             return error

@@ -11,6 +11,7 @@ from interlock import _core
 from interlock.errors import ConfigError, Problem, UsageError
 from interlock.harness._callables import Call, label_of
 from interlock.harness.work import Part, Work, part_of
+from interlock.record._data import Record
 from interlock.record.reply import as_reply, plain_data
 from interlock.record.usage import NOTHING, Usage
 from interlock.record.values import Reply
@@ -34,7 +35,7 @@ _PLACES = (("arms", "name"), ("rows", "outputs"), ("bands", "name"), ("owners", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RouteChoice:
+class RouteChoice(Record):
     """What a classifier says; one of your own may return it to be recorded in full.
 
     Attributes:

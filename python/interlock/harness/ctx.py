@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlock import _core
 from interlock.harness._callables import Call, is_async_callable
+from interlock.harness._consume import consumed
 from interlock.harness.limits import Remaining, remaining
 from interlock.record.reply import as_json_reply
 from interlock.record.values import Reply
@@ -56,7 +57,8 @@ class Ctx:
 
     def now(self) -> int:
         """Return the instant, in milliseconds from 1970; it is recorded."""
-        instant = self._frame.walk.run.clock.now()
+        cue = self._frame.cue
+        instant = self._frame.walk.run.clock.now() if cue is None else cue.reading()
         self._frame.readings.append(instant)
         return instant
 
@@ -69,6 +71,23 @@ class Ctx:
     async def emit(self, text: str) -> None:
         """Tell whoever watches the run of a piece of output."""
         await self._frame.walk.tell("delta", self.path, {"text": text})
+
+    async def consume(self, stream: object) -> Reply:
+        """Read a stream to its end, emit its text piece by piece, and return the reply.
+
+        Read are streams of OpenAI (chat completions, responses) and Anthropic (messages), which
+        are known by their shape, and iterators of text; async or sync, those of sync clients in a
+        worker thread. The stream is closed afterwards, however it ends.
+
+        Returns:
+            The reply with its usage. One of a stream that breaks has failed: it holds the text so
+            far, an estimated usage (a token for every 4 bytes of text, and what the provider had
+            told), and `usage_estimated` in its meta.
+
+        Raises:
+            UsageError: For what is no such stream.
+        """
+        return await consumed(stream, self.emit, self._frame.walk.run)
 
     async def step(
         self,

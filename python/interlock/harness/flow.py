@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from interlock.record._data import Record
+from interlock.record.report._text import label
 from interlock.record.rollout import Kind
 
 __all__ = ["Flow", "Node"]
@@ -47,14 +48,8 @@ class Flow(Record):
         lines = ["flowchart TD"]
         for node in self.nodes:
             left, right = ("{", "}") if node.kind in _JUDGING else ("[", "]")
-            lines.append(f'    {numbered[node.id]}{left}"{_quoted(node.id)}"{right}')
+            lines.append(f'    {numbered[node.id]}{left}"{label(node.id)}"{right}')
         for node in self.nodes:
-            arrow = f'-- "{_quoted(node.label)}" -->' if node.label else "-->"
+            arrow = f'-- "{label(node.label)}" -->' if node.label else "-->"
             lines += [f"    {numbered[need]} {arrow} {numbered[node.id]}" for need in node.needs]
         return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    """Write a text so that Mermaid shows it as it is."""
-    marks = {"&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"}
-    return "".join(marks.get(letter, letter) for letter in text)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from interlock.harness.flow import Flow
     from interlock.harness.run import Run
     from interlock.harness.work import Work
+    from interlock.record.rollout import Rollout
 
 __all__ = ["CompiledGraph", "Graph", "GraphResult"]
 
@@ -95,6 +96,12 @@ class Graph:
     async def run(self, values: object = None, *, run: Run | None = None) -> GraphResult:
         """Compile and run with values; see `compile` and `Cascade.run` for what is raised."""
         return await self.compile().run(values, run=run)
+
+    async def replayed(
+        self, rollout: Rollout, values: object, *, strict: bool = True, run: Run | None = None
+    ) -> GraphResult:
+        """Run as it was recorded; `interlock.record.replay` is what to call."""
+        return await self.compile().replayed(rollout, values, strict=strict, run=run)
 
     async def __call__(self, values: object = None) -> GraphResult:
         """Run with values, as a callable of somebody else's workflow."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
 from interlock.errors import Problem
-from interlock.harness._callables import call_of, label_of
 from interlock.harness._compact import Compact, Compactions
 from interlock.harness._config import (
     count_problems,
@@ -23,6 +22,7 @@ from interlock.harness._toolset import read_tools
 from interlock.harness._workflow import End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
 from interlock.harness.hooks import Hooks, hooks_problems
+from interlock.harness.work import Work, part_of
 from interlock.record.result import Result
 from interlock.tools.decision_table import DecisionTable
 
@@ -67,7 +67,8 @@ class Loop(Workflow[Progress, LoopResult]):
 
     Args:
         turn: A callable of the `LoopState`: sync or async, `(state)` or `(state, ctx)`. What it
-            returns is read as a `Reply`, whose calls are run.
+            returns is read as a `Reply`, whose calls are run. Or `Work(...)`, which also says what
+            a turn may use.
         tools: What runs them: a `toolbus`, or any object with `invoke(call)`; no tools when None.
         max_turns: The most turns; None only beside another ceiling.
         max_tokens: No step starts once so many tokens are used.
@@ -91,7 +92,7 @@ class Loop(Workflow[Progress, LoopResult]):
     @keywords
     def __init__(  # noqa: PLR0913 (all by name)
         self,
-        turn: Callable[..., Any] | None = None,
+        turn: Callable[..., Any] | Work | None = None,
         *,
         tools: object = None,
         max_turns: int | None = 8,
@@ -105,7 +106,7 @@ class Loop(Workflow[Progress, LoopResult]):
         """Check and keep everything."""
         problems = name_problems(name, "name")
         parts = Parts(
-            call_of(turn, "turn", problems),
+            part_of(turn, "turn", problems),
             read_tools(tools, problems),
             max_turns,
             max_tokens,
@@ -137,7 +138,7 @@ class Loop(Workflow[Progress, LoopResult]):
     def _config(self) -> dict[str, Any]:
         parts = self._parts
         return {
-            "turn": label_of(parts.turn),
+            "turn": parts.turn.config(),
             "tools": parts.tools.config(),
             "max_turns": parts.max_turns,
             "max_tokens": parts.max_tokens,
@@ -249,7 +250,7 @@ def _text(answer: object) -> str:
 async def loop(  # noqa: PLR0913 (all by name)
     values: object = None,
     *,
-    turn: Callable[..., Any] | None = None,
+    turn: Callable[..., Any] | Work | None = None,
     tools: object = None,
     max_turns: int | None = 8,
     max_tokens: int | None = None,

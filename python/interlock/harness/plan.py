@@ -13,6 +13,7 @@ from interlock.errors import ConfigError, Problem
 from interlock.harness._config import name_problems, wrong
 from interlock.harness.inputs import reading_problems
 from interlock.record._data import Record
+from interlock.tools._steps import with_texts
 from interlock.tools.sequence_run import SequenceRun
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ class Plan(Record):
     steps: Sequence[Mapping[str, object]] = ()
 
     def __post_init__(self) -> None:
-        """Keep a list as what cannot be changed."""
-        if isinstance(self.steps, list):
-            object.__setattr__(self, "steps", tuple(cast("list[object]", self.steps)))
+        """Keep a list as what cannot be changed, and times as text."""
+        if isinstance(self.steps, (list, tuple)):
+            steps = cast("list[object]", with_texts(self.steps))
+            object.__setattr__(self, "steps", tuple(steps))
 
 
 def written_plan(data: object) -> tuple[list[Entry], list[Problem]]:

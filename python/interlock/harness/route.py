@@ -196,7 +196,8 @@ class Route(Workflow[_State, RouteResult]):
             return reply
         state.choice = choice
         if choice.decision is None and choice.refused:
-            return replace(reply, status="failed", error=self._unrouted(choice.reason))
+            unrouted = replace(reply, status="failed", error=self._unrouted(choice.reason))
+            return Reading(unrouted, returned=reply)
         verdict = None
         if choice.refused:
             verdict = Verdict(ok=False, reason=choice.reason, undetermined=choice.undetermined)

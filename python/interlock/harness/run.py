@@ -26,6 +26,7 @@ from interlock.record.values import ErrorInfo
 
 if TYPE_CHECKING:
     from interlock.harness._recorder import Recorder
+    from interlock.harness._tape import Tape
     from interlock.record.rollout import Rollout, Step
 
 __all__ = ["Listener", "Run"]
@@ -87,6 +88,7 @@ class Run:
         self.listeners: list[Listener] = [on_event] if on_event else []
         self.scopes: list[anyio.CancelScope] = []
         self.cancelled: str | None = None
+        self.tape: Tape | None = None
         self._sizes = dict(limiters or {})
         self._limiters: dict[str, anyio.CapacityLimiter] = {}
         self._threads: anyio.CapacityLimiter | None = None

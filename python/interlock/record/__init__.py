@@ -6,7 +6,9 @@ Everything here is a frozen value that can be written as data and read back equa
 from __future__ import annotations
 
 from interlock.record.event import Event
+from interlock.record.replay import replay
 from interlock.record.reply import as_reply
+from interlock.record.report import Report, report
 from interlock.record.result import Result
 from interlock.record.rollout import Rollout, Step
 from interlock.record.usage import Usage
@@ -16,6 +18,7 @@ __all__ = [
     "ErrorInfo",
     "Event",
     "Reply",
+    "Report",
     "Result",
     "Rollout",
     "Step",
@@ -24,4 +27,6 @@ __all__ = [
     "Usage",
     "Verdict",
     "as_reply",
+    "replay",
+    "report",
 ]

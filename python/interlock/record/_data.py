@@ -13,7 +13,7 @@ from interlock._compiled import unknown_fields
 from interlock._wire import WireForm
 from interlock.errors import Problem, SpecInvalid
 
-__all__ = ["Record", "encoded"]
+__all__ = ["Record", "encoded", "record_of"]
 
 _Read = Callable[[object, str, list[Problem]], object]
 
@@ -73,6 +73,11 @@ class Record(WireForm):
             SpecInvalid: As `from_dict`.
         """
         return cls.from_dict(_core.Json(text).to_python())
+
+
+def record_of(name: object) -> type[Record] | None:
+    """Return the record of this package that has a name."""
+    return cast("type[Record] | None", _KNOWN.get(name)) if isinstance(name, str) else None
 
 
 def encoded(value: object) -> Any:

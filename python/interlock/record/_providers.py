@@ -18,7 +18,7 @@ from interlock.tools._foreign import attribute, called, mapping, root
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["provider_reply"]
+__all__ = ["member", "members", "provider_reply", "reply_as", "text_of"]
 
 _STOPS: dict[str, str] = {
     "stop": "stop",
@@ -48,7 +48,12 @@ def provider_reply(value: object) -> Reply | None:
     return None
 
 
-def _get(owner: object, *names: str) -> Any:
+def reply_as(client: str, kind: str, value: object) -> Reply:
+    """Read what has the shape of a client's response, such as one put together from a stream."""
+    return _READERS[client, kind](value)
+
+
+def member(owner: object, *names: str) -> Any:
     """Read an attribute or key; None where it is not there."""
     for name in names:
         value = mapping(owner).get(name) if owner.__class__ is dict else attribute(owner, name)
@@ -57,17 +62,17 @@ def _get(owner: object, *names: str) -> Any:
     return None
 
 
-def _items(owner: object, name: str) -> Sequence[object]:
-    found = _get(owner, name)
+def members(owner: object, name: str) -> Sequence[object]:
+    found = member(owner, name)
     return cast("Sequence[object]", found) if isinstance(found, (list, tuple)) else ()
 
 
 def _count(owner: object, *names: str) -> int:
-    found = _get(owner, *names)
+    found = member(owner, *names)
     return found if type(found) is int and found > 0 else 0
 
 
-def _text(value: object) -> str | None:
+def text_of(value: object) -> str | None:
     return str(value) if isinstance(value, str) else None
 
 
@@ -83,7 +88,7 @@ def _call(ident: object, name: object, args: object) -> ToolCall:
     if error is None and not isinstance(read, dict):
         error = "the arguments are no JSON object"
     kept = cast("dict[str, object]", read) if error is None else {}
-    return ToolCall(_text(ident) or "", _text(name) or "", kept, error)
+    return ToolCall(text_of(ident) or "", text_of(name) or "", kept, error)
 
 
 def _reply(  # noqa: PLR0913 (one for each part of a reply, all by name)
@@ -121,9 +126,9 @@ def _reply(  # noqa: PLR0913 (one for each part of a reply, all by name)
         usage=usage or Usage(requests=1),
         status=cast("Any", status),
         stop=cast("Any", why),
-        model=_text(_get(value, "model", "model_name")),
+        model=text_of(member(value, "model", "model_name")),
         provider=provider,
-        id=_text(_get(value, "id", "provider_response_id")),
+        id=text_of(member(value, "id", "provider_response_id")),
         error=error,
         raw=value,
         meta=meta,
@@ -140,11 +145,11 @@ def _cut(calls: list[ToolCall]) -> list[ToolCall]:
 
 
 def _openai_usage(value: object) -> Usage | None:
-    found = _get(value, "usage")
+    found = member(value, "usage")
     if found is None:
         return None
-    read = _get(found, "prompt_tokens_details", "input_tokens_details")
-    wrote = _get(found, "completion_tokens_details", "output_tokens_details")
+    read = member(found, "prompt_tokens_details", "input_tokens_details")
+    wrote = member(found, "completion_tokens_details", "output_tokens_details")
     return Usage(
         input=_count(found, "prompt_tokens", "input_tokens"),
         output=_count(found, "completion_tokens", "output_tokens"),
@@ -156,25 +161,27 @@ def _openai_usage(value: object) -> Usage | None:
 
 
 def _openai_chat(value: object) -> Reply:
-    choices = _items(value, "choices")
+    choices = members(value, "choices")
     first = choices[0] if choices else None
-    message = _get(first, "message")
+    message = member(first, "message")
     calls: list[ToolCall] = []
-    for call in _items(message, "tool_calls"):
-        function = _get(call, "function", "custom")
+    for call in members(message, "tool_calls"):
+        function = member(call, "function", "custom")
         calls.append(
-            _call(_get(call, "id"), _get(function, "name"), _get(function, "arguments", "input"))
+            _call(
+                member(call, "id"), member(function, "name"), member(function, "arguments", "input")
+            )
         )
     notes = (f"{len(choices)} choices; the first is taken",) if len(choices) > 1 else ()
     return _reply(
         value,
         provider="openai",
-        output=_text(_get(message, "content")) or "",
-        data=_get(message, "parsed"),
+        output=text_of(member(message, "content")) or "",
+        data=member(message, "parsed"),
         calls=calls,
         usage=_openai_usage(value),
-        stop=_get(first, "finish_reason"),
-        refusal=_text(_get(message, "refusal")),
+        stop=member(first, "finish_reason"),
+        refusal=text_of(member(message, "refusal")),
         notes=notes,
     )
 
@@ -183,17 +190,17 @@ def _openai_responses(value: object) -> Reply:
     texts: list[str] = []
     calls: list[ToolCall] = []
     refusal: str | None = None
-    data: object = _get(value, "output_parsed")
-    for item in _items(value, "output"):
-        if _get(item, "type") in ("function_call", "custom_tool_call"):
-            ident = _get(item, "call_id", "id")
-            calls.append(_call(ident, _get(item, "name"), _get(item, "arguments", "input")))
-        for part in _items(item, "content") if _get(item, "type") == "message" else ():
-            texts += [_text(_get(part, "text")) or ""]
-            refusal = refusal or _text(_get(part, "refusal"))
-            data = data if data is not None else _get(part, "parsed")
-    status = _get(value, "status")
-    stop = _get(_get(value, "incomplete_details"), "reason") or status
+    data: object = member(value, "output_parsed")
+    for item in members(value, "output"):
+        if member(item, "type") in ("function_call", "custom_tool_call"):
+            ident = member(item, "call_id", "id")
+            calls.append(_call(ident, member(item, "name"), member(item, "arguments", "input")))
+        for part in members(item, "content") if member(item, "type") == "message" else ():
+            texts += [text_of(member(part, "text")) or ""]
+            refusal = refusal or text_of(member(part, "refusal"))
+            data = data if data is not None else member(part, "parsed")
+    status = member(value, "status")
+    stop = member(member(value, "incomplete_details"), "reason") or status
     reply = _reply(
         value,
         provider="openai",
@@ -204,7 +211,7 @@ def _openai_responses(value: object) -> Reply:
         stop=None if calls and stop == "completed" else stop,
         refusal=refusal,
     )
-    return _ended(reply, status, _get(value, "error"))
+    return _ended(reply, status, member(value, "error"))
 
 
 def _ended(reply: Reply, status: object, error: object) -> Reply:
@@ -213,8 +220,8 @@ def _ended(reply: Reply, status: object, error: object) -> Reply:
 
     if status not in ("failed", "cancelled") and error is None:
         return replace(reply, status="incomplete") if status == "incomplete" else reply
-    said = _text(_get(error, "message")) or f"the response is {status}"
-    code = _text(_get(error, "code"))
+    said = text_of(member(error, "message")) or f"the response is {status}"
+    code = text_of(member(error, "code"))
     from interlock.tools.error_classify import ErrorClassify
 
     verdict = ErrorClassify().classify(code=code, message=said, provider="openai")
@@ -225,12 +232,12 @@ def _ended(reply: Reply, status: object, error: object) -> Reply:
 def _anthropic(value: object) -> Reply:
     texts: list[str] = []
     calls: list[ToolCall] = []
-    for block in _items(value, "content"):
-        if _get(block, "type") == "text":
-            texts.append(_text(_get(block, "text")) or "")
-        elif _get(block, "type") == "tool_use":
-            calls.append(_call(_get(block, "id"), _get(block, "name"), _get(block, "input")))
-    found, usage = _get(value, "usage"), None
+    for block in members(value, "content"):
+        if member(block, "type") == "text":
+            texts.append(text_of(member(block, "text")) or "")
+        elif member(block, "type") == "tool_use":
+            calls.append(_call(member(block, "id"), member(block, "name"), member(block, "input")))
+    found, usage = member(value, "usage"), None
     if found is not None:
         read = _count(found, "cache_read_input_tokens")
         wrote = _count(found, "cache_creation_input_tokens")
@@ -247,7 +254,7 @@ def _anthropic(value: object) -> Reply:
         output="".join(texts),
         calls=calls,
         usage=usage,
-        stop=_get(value, "stop_reason"),
+        stop=member(value, "stop_reason"),
     )
 
 
@@ -255,14 +262,14 @@ def _pydantic_ai(value: object) -> Reply:
     """Read a `ModelResponse` of pydantic-ai: parts of text and calls."""
     texts: list[str] = []
     calls: list[ToolCall] = []
-    for part in _items(value, "parts"):
-        if _get(part, "part_kind") == "text":
-            texts.append(_text(_get(part, "content")) or "")
-        elif _get(part, "part_kind") == "tool-call":
-            args = _get(part, "args")
-            ident = _get(part, "tool_call_id")
-            calls.append(_call(ident, _get(part, "tool_name"), {} if args is None else args))
-    found, usage = _get(value, "usage"), None
+    for part in members(value, "parts"):
+        if member(part, "part_kind") == "text":
+            texts.append(text_of(member(part, "content")) or "")
+        elif member(part, "part_kind") == "tool-call":
+            args = member(part, "args")
+            ident = member(part, "tool_call_id")
+            calls.append(_call(ident, member(part, "tool_name"), {} if args is None else args))
+    found, usage = member(value, "usage"), None
     if callable(found):
         found = called(value, "usage")
     if found is not None:
@@ -271,35 +278,37 @@ def _pydantic_ai(value: object) -> Reply:
             output=_count(found, "output_tokens", "response_tokens"),
             cached=_count(found, "cache_read_tokens"),
             cache_write=_count(found, "cache_write_tokens"),
-            reasoning=_count(mapping(_get(found, "details")), "reasoning_tokens"),
+            reasoning=_count(mapping(member(found, "details")), "reasoning_tokens"),
             requests=1,
         )
     return _reply(
         value,
-        provider=_text(_get(value, "provider_name")) or "pydantic-ai",
+        provider=text_of(member(value, "provider_name")) or "pydantic-ai",
         output="".join(texts),
         calls=calls,
         usage=usage,
-        stop=_get(value, "finish_reason"),
+        stop=member(value, "finish_reason"),
     )
 
 
 def _langchain(value: object) -> Reply:
     """Read an `AIMessage` of LangChain."""
-    content = _get(value, "content")
-    parts = [content] if isinstance(content, str) else _items(value, "content")
-    texts = [part if isinstance(part, str) else _text(_get(part, "text")) or "" for part in parts]
-    calls = [
-        _call(_get(call, "id"), _get(call, "name"), _get(call, "args"))
-        for call in _items(value, "tool_calls")
+    content = member(value, "content")
+    parts = [content] if isinstance(content, str) else members(value, "content")
+    texts = [
+        part if isinstance(part, str) else text_of(member(part, "text")) or "" for part in parts
     ]
-    for call in _items(value, "invalid_tool_calls"):
-        said = _text(_get(call, "error")) or "the arguments could not be read"
-        name = _text(_get(call, "name")) or ""
-        calls.append(ToolCall(_text(_get(call, "id")) or "", name, {}, said))
-    found, usage = _get(value, "usage_metadata"), None
+    calls = [
+        _call(member(call, "id"), member(call, "name"), member(call, "args"))
+        for call in members(value, "tool_calls")
+    ]
+    for call in members(value, "invalid_tool_calls"):
+        said = text_of(member(call, "error")) or "the arguments could not be read"
+        name = text_of(member(call, "name")) or ""
+        calls.append(ToolCall(text_of(member(call, "id")) or "", name, {}, said))
+    found, usage = member(value, "usage_metadata"), None
     if found is not None:
-        read, wrote = _get(found, "input_token_details"), _get(found, "output_token_details")
+        read, wrote = member(found, "input_token_details"), member(found, "output_token_details")
         usage = Usage(
             input=_count(found, "input_tokens"),
             output=_count(found, "output_tokens"),
@@ -308,18 +317,18 @@ def _langchain(value: object) -> Reply:
             reasoning=_count(wrote, "reasoning"),
             requests=1,
         )
-    told = _get(value, "response_metadata")
+    told = member(value, "response_metadata")
     reply = _reply(
         value,
-        provider=_text(_get(told, "model_provider")) or "langchain",
+        provider=text_of(member(told, "model_provider")) or "langchain",
         output="".join(texts),
         calls=calls,
         usage=usage,
-        stop=_get(told, "finish_reason", "stop_reason"),
+        stop=member(told, "finish_reason", "stop_reason"),
     )
     from dataclasses import replace
 
-    return replace(reply, model=_text(_get(told, "model_name", "model")))
+    return replace(reply, model=text_of(member(told, "model_name", "model")))
 
 
 _READERS: dict[tuple[str, str], Callable[[object], Reply]] = {

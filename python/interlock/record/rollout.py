@@ -57,7 +57,8 @@ StepStatus = Literal[
     "in_doubt",
     "undetermined",
 ]
-_UNTIMED = ("started_at", "ended_at", "duration_ms", "run_id", "idempotency_key")
+_FORM = ("form", "type", "record", "result", "run")
+_UNTIMED = ("started_at", "ended_at", "duration_ms", "run_id", "idempotency_key", "order")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,10 @@ class Step(Record):
         idempotency_key: A key that is the same for every attempt.
         decision: The full answer of what decided: a verdict, a decision tool's result.
         child: The record of the run inside it.
-        meta: What else was seen; `reply` holds what a reply says beside its text.
+        order: How many steps of its run had started and how many had ended when it ended; empty
+            where it simply came next.
+        meta: What else was seen; `reply` holds what a reply says beside its text, `inside` the
+            paths of the steps that its callable made.
     """
 
     path: str
@@ -103,15 +107,37 @@ class Step(Record):
     idempotency_key: str | None = None
     decision: object = None
     child: Rollout | None = None
+    order: tuple[int, ...] = ()
     meta: Mapping[str, object] = field(default_factory=dict[str, object])
 
+    def canonical(self) -> dict[str, Any]:
+        """Return what happened, as data: no times, no ids of the run, nested steps by path."""
+        return {k: _timeless(v) for k, v in self.to_dict().items() if k not in _UNTIMED}
+
     def reply(self) -> Reply:
-        """Rebuild the reply that was recorded; `raw` is gone."""
-        told = cast("Mapping[str, Any]", self.meta.get("reply", {}))
-        rest = {name: value for name, value in told.items() if name != "form"}
-        usage = self.usage if self.child is None else Usage()
+        """Rebuild the reply that was recorded; `raw` is gone.
+
+        Raises:
+            SpecInvalid: Where what stands in `meta` is none.
+        """
+        told = self.told()
+        rest = {name: value for name, value in told.items() if name not in _FORM}
+        usage = self.usage if self.child is None else NOTHING
         output = self.output if isinstance(self.output, str) else ""
         return Reply.from_dict({"output": output, "usage": usage.to_dict(), **rest})
+
+    def told(self) -> Mapping[str, Any]:
+        """Return what is recorded of the reply beside its text; empty where that was all.
+
+        Raises:
+            SpecInvalid: Where what stands there is no mapping.
+        """
+        told = self.meta.get("reply", {})
+        if isinstance(told, Mapping):
+            return cast("Mapping[str, Any]", told)
+        shown = _core.preview(told)
+        problem = Problem("spec/wrong-type", "meta.reply", shown, "must be a mapping")
+        raise SpecInvalid((problem,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +158,9 @@ class Rollout(Record):
         ended_at: When it ended.
         tags: The caller's own marks.
         faults: What went wrong beside the steps, such as in a listener.
+        input: What the run was started with, as data; None of a nested run, under
+            `content="digest"`, and where JSON cannot hold it.
+        input_digest: SHA-256 of its canonical form; None of a nested run, and where it has none.
     """
 
     schema: str = SCHEMA
@@ -147,6 +176,8 @@ class Rollout(Record):
     ended_at: str = ""
     tags: Mapping[str, object] = field(default_factory=dict[str, object])
     faults: tuple[ErrorInfo, ...] = ()
+    input: object = None
+    input_digest: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a form that is not known."""
@@ -201,12 +232,15 @@ class Rollout(Record):
                 yield from step.child.all_steps()
 
     def redacted(self, redact: Callable[[Step], Step]) -> Self:
-        """Return the record with every step, nested ones too, as `redact` gives it."""
+        """Return the record with every step, nested ones too, as `redact` gives it.
+
+        What the run was started with is left out; only its digest stays.
+        """
         steps = [
             replace(step, child=step.child.redacted(redact)) if step.child else step
             for step in self.steps
         ]
-        return replace(self, steps=tuple(map(redact, steps)))
+        return replace(self, steps=tuple(map(redact, steps)), input=None)
 
     def canonical(self) -> dict[str, Any]:
         """Return what happened, as data: steps by path; no times, no ids of the run."""

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from io import FileIO
 
-__all__ = ["READ", "DiskFiles", "Files", "content_of", "unreadable"]
+__all__ = [  # noqa: RUF022 (by code point, as every other list of names)
+    "DiskFiles",
+    "Files",
+    "READ",
+    "content_of",
+    "unreadable",
+]
 
 Parts = tuple[str, ...]
 

@@ -131,8 +131,9 @@ class Builder:
             yield name, made
 
     def _steps(self) -> Iterator[tuple[str, PolicyStep]]:
+        ends = {terminal.id for terminal in self._document.terminals}
         for at, step in enumerate(self._document.steps):
-            if self.places[step.id] != at or (step.id in self.terminals and step.kind != "end"):
+            if self.places[step.id] != at or step.id in ends:
                 self._twice(f"steps[{at}].id", step.id)
             made = self._step(step, at)
             if self.places[step.id] == at:
@@ -238,8 +239,9 @@ class Builder:
             if not step.reason:
                 message = "is required beside `gate: none`: why nobody needs to agree"
                 self._say("runbook/gate-reason", f"{field}.reason", None, message)
-            return None
-        if step.gate is not None:
+            if step.kind != "approval":
+                return None
+        if step.gate is not None and step.gate != "none":
             on = "enter" if step.kind == "approval" else step.gate.on
             return self._written_gate(step.gate, on, f"{field}.gate")
         if step.kind == "approval":

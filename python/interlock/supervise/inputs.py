@@ -85,9 +85,12 @@ def _left_out(
 
 
 def default_problems(entry: PolicyInput, field: str) -> list[Problem]:
-    """Say what is wrong with a default by the input's own type and checks."""
+    """Say what is wrong with a default: of a secret, or against the input's own type and checks."""
     if entry.default_json is None:
         return []
+    if entry.secret:
+        message = "a secret has no default: it would stand in the document"
+        return [Problem("runbook/default", field, "not shown (secret)", message)]
     value = _core.Json(entry.default_json).to_python()
     return [
         Problem("runbook/default", field, _shown(entry, value), said)

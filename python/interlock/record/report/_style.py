@@ -34,7 +34,7 @@ ol,ul{padding-left:1.2rem;margin:.25rem 0}.steps{list-style:none;padding:0}
 details{border-bottom:1px solid var(--line)}
 summary{padding:.3rem .25rem;cursor:pointer;display:grid;gap:.75rem;align-items:baseline;
 grid-template-columns:.6rem minmax(0,1fr) 4.5rem 7rem 7.5rem 5rem}
-summary::before{content:"+";color:var(--dim)}details[open]>summary::before{content:"\2212"}
+summary::before{content:"+";color:var(--dim)}details[open]>summary::before{content:"\u2212"}
 summary:focus-visible,a:focus-visible,input:focus-visible{outline:2px solid var(--ask);
 outline-offset:1px}
 details[open]>summary{background:var(--box)}

@@ -1,0 +1,87 @@
+"""What holds of every workflow: its record, its stream, its replay, its report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from interlock import Rollout, Run, Usage, report, streamed
+from interlock.harness import Event
+from interlock.record import replay
+from interlock.testing import ManualClock
+
+from .conftest import Go
+from .every import EVERY
+
+STATUSES = {"completed", "failed", "blocked", "skipped", "cancelled", "undetermined", "in_doubt"}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_N_07_a_run_comes_back_as_a_rollout(go: Go, name: str, clock: ManualClock) -> None:
+    result = go(EVERY[name]().run, {"q": 1}, run=Run("r", clock=clock))
+    rollout = result.rollout
+
+    assert (rollout.kind, rollout.status, rollout.run_id) == (name, result.status, "r")
+    assert rollout.steps
+    for step in rollout.all_steps():
+        assert step.name
+        assert step.path.endswith(step.name) or "." in step.path
+        assert step.status in STATUSES
+        assert (step.status == "completed") == (step.error is None)
+        assert step.started_at
+        assert step.ended_at
+    assert rollout.usage == sum((step.usage for step in rollout.steps), Usage()) == result.usage
+    assert result.usage.total > 0
+    assert Rollout.from_json(rollout.to_json()) == rollout
+    assert Rollout.from_json_lines(rollout.to_json_lines()) == rollout
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("buffer", [1, 64])
+def test_N_08_a_stream_watches_any_workflow(go: Go, name: str, buffer: int) -> None:
+    async def work() -> tuple[list[Event], Any]:
+        async with streamed(EVERY[name]().run, {"q": 1}, buffer=buffer) as stream:
+            events = [event async for event in stream]
+            return events, await stream.result()
+
+    events, result = go(work)
+    steps = list(result.rollout.all_steps())
+    ended = [event.step for event in events if event.event == "step_ended"]
+
+    # Each step once, as it stands in the record; of steps one after the other in its order.
+    assert sorted(ended, key=repr) == sorted(steps, key=repr)
+    own = [step for step in ended if step in result.rollout.steps]
+    if all(not step.order for step in result.rollout.steps):
+        assert tuple(own) == result.rollout.steps
+    assert (events[0].event, events[-1].event) == ("run_started", "run_ended")
+    assert [event.seq for event in events] == sorted({event.seq for event in events})
+    assert events[-1].data["status"] == result.status
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_replay_asks_nobody_and_is_equal(go: Go, name: str) -> None:
+    made = EVERY[name]()
+    first = go(made.run, {"q": 1}, run=Run("r", clock=ManualClock()))
+    back = Rollout.from_json(first.rollout.to_json())
+
+    # The scripts are at their end: a call would be an error.
+    again = go(replay, back, made)
+
+    assert again.rollout == back
+    assert (again.status, again.stopped_by, again.output) == (
+        first.status,
+        first.stopped_by,
+        first.output,
+    )
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_report_names_every_step(go: Go, name: str) -> None:
+    result = go(EVERY[name]().run, {"q": 1})
+    made = report(result.rollout)
+
+    for text in (made.to_html(), made.to_markdown()):
+        assert all(step.path in text for step in result.rollout.all_steps())
+    assert made.to_mermaid().count("<br/>") == len(list(result.rollout.all_steps()))
+    assert made.to_dict()["usage"] == result.usage.to_dict()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -47,13 +46,15 @@ class Cue:
 
     async def answered(self, ending: Ending) -> bool:
         """Answer as recorded; False where the code is to run for real."""
-        await self.reel.turn(self.at)
-        plan = ending.frame.plan
-        if _runs(plan, self.step):
+        if _runs(ending.frame.plan, self.step):
+            await self.reel.turn(self.at)
             return False
         self.reel.play_inside(self.at, ending.frame)
-        if self.step.status in _CUT and self.step.error is None:
+        is_cut = self.step.status in _CUT and self.step.error is None
+        if is_cut:
             ending.served, ending.own, ending.usage = self.step, self.step.usage, self.step.usage
+        await self.reel.turn(self.at)
+        if is_cut:
             await self.reel.interrupted(self.step)
         try:
             unlike = serve(ending, self.step, self.reel.recorded)
@@ -296,9 +297,7 @@ def _runs(plan: Plan, step: Step) -> bool:
     # A classifier is judgement that is asked as work.
     is_judging = plan.is_judgement or (isinstance(inner, Call) and plan.kind == "classify")
     call = inner if isinstance(inner, Call) else call
-    function: object = call.function
-    if isinstance(function, partial):
-        function = cast("partial[object]", function).func
+    function = cast("object", getattr(call.function, "func", call.function))
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _DECIDING):
         return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from interlock.errors import UsageError
 from interlock.supervise import calls, moves, observed, shown
 from interlock.supervise.card import card, way_out
+from interlock.tools._foreign import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,9 +94,5 @@ class Again:
 
 def _stood(step: Step) -> str | None:
     """Return where the recorded run stood after a move, as its tool said it."""
-    output = step.output
-    told = output.get("card") if isinstance(output, Mapping) else None
-    if not isinstance(told, Mapping):
-        return None
-    known = cast("Mapping[str, object]", told)
-    return cast("str | None", known.get("outcome") or known.get("step"))
+    told = mapping(mapping(step.output).get("card"))
+    return cast("str | None", told.get("outcome") or told.get("step"))

@@ -14,7 +14,7 @@ from interlock.record.report._text import cut, escaped, shown
 from interlock.supervise._told import answers, ended, facts, people, share, uses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from interlock.supervise.report import Report
 
@@ -24,6 +24,7 @@ _TEXT, _ROWS = 300, 500
 _OWN = """
 .ended{color:var(--ok)}.running{color:var(--ask)}.end{color:var(--bad)}
 rect.full{fill:var(--bad)}
+section{overflow-x:auto}td>code{overflow-wrap:break-word}
 """
 _STYLE = STYLE + _OWN
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
@@ -84,14 +85,10 @@ def _path(report: Report) -> Iterator[str]:
 
 def _budgets(report: Report) -> Iterator[str]:
     rows = [
-        (_brief(kind), _code(name), _figure(told), _bar(used, most))
+        (_brief(kind), _code(name), escaped(told), _bar(used, most))
         for kind, name, used, most, told in uses(report)
     ]
     yield from _table("Budgets", ("of", "", "#used", ""), rows)
-
-
-def _figure(told: str) -> str:
-    return f'<span class="n">{escaped(told)}</span>'
 
 
 def _bar(used: float, most: float | None) -> str:
@@ -127,7 +124,7 @@ def _people(report: Report) -> Iterator[str]:
 def _deviations(report: Report) -> Iterator[str]:
     rows = [
         (
-            f'<span class="n">{one.sequence}</span>',
+            f"{one.sequence}",
             _code(one.step or ""),
             _code(one.deviation_class),
             _code(one.capability_class or ""),
@@ -136,15 +133,15 @@ def _deviations(report: Report) -> Iterator[str]:
     ]
     by_step = report.deviations.by_step.items()
     said = "; ".join(f"{_code(step)}: {count:,}" for step, count in list(by_step)[:_ROWS])
-    yield from _table("Deviations", ("#", "step", "class", "of"), rows, f"By step: {said}.")
+    yield from _table("Deviations", ("#no.", "step", "class", "of"), rows, f"By step: {said}.")
 
 
 def _steps(report: Report) -> Iterator[str]:
     rows = [
         (
             _code(one.step),
-            f'<span class="n">{one.visits:,}</span>',
-            f'<span class="n">{one.calls:,}</span>',
+            f"{one.visits:,}",
+            f"{one.calls:,}",
             "left with nothing to show" if one.verified is False else "",
         )
         for one in report.steps
@@ -158,18 +155,19 @@ def _caveats(report: Report) -> Iterator[str]:
 
 
 def _table(
-    title: str, heads: Iterable[str], rows: Sequence[tuple[str, ...]], note: str = ""
+    title: str, heads: Sequence[str], rows: Sequence[tuple[str, ...]], note: str = ""
 ) -> Iterator[str]:
     """Write a table of cells that are escaped already; nothing where there are no rows."""
     if not rows:
         return
     yield f"<section><h2>{title}</h2>\n<table><thead><tr>"
-    for head in heads:
-        kind = ' class="n"' if head.startswith("#") else ""
+    kinds = [' class="n"' if head.startswith("#") else "" for head in heads]
+    for head, kind in zip(heads, kinds, strict=True):
         yield f"<th{kind}>{head.removeprefix('#')}</th>"
     yield "</tr></thead><tbody>\n"
     for row in rows[:_ROWS]:
-        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n"
+        cells = zip(row, kinds, strict=True)
+        yield "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in cells) + "</tr>\n"
     yield f"</tbody></table>{_more(len(rows))}"
     yield f"<p>{note}</p>" if note else ""
     yield "</section>\n"

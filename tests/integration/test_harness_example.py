@@ -1,11 +1,14 @@
 """The example that fixes a failing test, run as its README says."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
+from interlock import ToolCall
 from interlock.record import Rollout
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "harness" / "fix_a_test.py"
@@ -32,3 +35,18 @@ def test_each_bug_is_found_and_fixed(bug: str, module: str, edits: int, tmp_path
     shown = run("-m", "interlock", "report", "fixed/run.jsonl", "--markdown", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "delete_file" in shown.stdout
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "a/../../secret.txt"])
+@pytest.mark.parametrize("name", ["read_file", "edit_file", "delete_file"])
+def test_a_path_that_leaves_the_project_is_refused(name: str, path: str, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    secret = tmp_path / "secret.txt"
+    secret.write_text("kept\n", encoding="utf-8")
+    bus = runpy.run_path(str(SCRIPT))["tools_of"](root.resolve())
+    more = {"line": 1, "text": "gone"} if name == "edit_file" else {}
+    result = anyio.run(bus.invoke, ToolCall("c", name, {"path": path, **more}))
+    assert result.status == "failed"
+    assert "leaves the project" in result.output
+    assert secret.read_text(encoding="utf-8") == "kept\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -204,15 +204,22 @@ class Reply(Record):
         """Refuse what no reply is."""
         checked(self.status, "status", _REPLY)
         checked(self.stop, "stop", _STOPS)
-        if not isinstance(self.output, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            problem = Problem(
-                "spec/wrong-type",
-                "output",
-                _core.preview(self.output),
-                "must be text; structured answers go into data",
-            )
-            raise SpecInvalid((problem,))
-        if type(self.calls) is not tuple:
+        calls: object = self.calls
+        fits = {
+            "output": (isinstance(self.output, str), "text; structured answers go into data"),
+            "calls": (isinstance(calls, Iterable), "a list of ToolCall"),
+            "usage": (isinstance(self.usage, Usage), "a Usage"),
+            "error": (self.error is None or isinstance(self.error, ErrorInfo), "an ErrorInfo"),
+            "meta": (isinstance(self.meta, Mapping), "a mapping"),
+        }
+        problems = [
+            Problem("spec/wrong-type", name, _core.preview(getattr(self, name)), f"must be {what}")
+            for name, (fit, what) in fits.items()
+            if not fit
+        ]
+        if problems:
+            raise SpecInvalid(tuple(problems))
+        if type(calls) is not tuple:
             object.__setattr__(self, "calls", tuple(self.calls))
 
 

@@ -204,23 +204,25 @@ class Reply(Record):
         """Refuse what no reply is."""
         checked(self.status, "status", _REPLY)
         checked(self.stop, "stop", _STOPS)
-        calls: object = self.calls
-        fits = {
-            "output": (isinstance(self.output, str), "text; structured answers go into data"),
-            "calls": (isinstance(calls, Iterable), "a list of ToolCall"),
-            "usage": (isinstance(self.usage, Usage), "a Usage"),
-            "error": (self.error is None or isinstance(self.error, ErrorInfo), "an ErrorInfo"),
-            "meta": (isinstance(self.meta, Mapping), "a mapping"),
-        }
         problems = [
             Problem("spec/wrong-type", name, _core.preview(getattr(self, name)), f"must be {what}")
-            for name, (fit, what) in fits.items()
-            if not fit
+            for name, (kind, what) in _PARTS.items()
+            if not isinstance(getattr(self, name), kind)
         ]
         if problems:
             raise SpecInvalid(tuple(problems))
-        if type(calls) is not tuple:
+        if type(self.calls) is not tuple:
             object.__setattr__(self, "calls", tuple(self.calls))
+
+
+_PARTS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "output": (str, "text; structured answers go into data"),
+    "calls": (Iterable, "a list of ToolCall"),
+    "usage": (Usage, "a Usage"),
+    "error": ((ErrorInfo, type(None)), "an ErrorInfo, or None"),
+    "meta": (Mapping, "a mapping"),
+}
+"""What the parts of a reply are."""
 
 
 @dataclass(frozen=True, slots=True)

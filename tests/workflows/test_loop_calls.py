@@ -71,6 +71,26 @@ class TestResults:
         assert result.rollout.step("turn_0/found").output == {"n": [1, 2]}
         assert LoopResult.from_json(result.to_json()) == result
 
+    @pytest.mark.parametrize("where", ["output", "error", "reply", "id", "name"])
+    def test_text_without_a_canonical_form_ends_no_loop(self, go: Go, where: str) -> None:
+        half = "\udc80"  # Half a surrogate pair, as in the name of a file that is no UTF-8.
+
+        @tool(effect="readonly")
+        def look() -> str:
+            if where == "error":
+                raise ValueError(half)
+            return half * 9 if where == "output" else "found it"
+
+        asked = ToolCall(half if where == "id" else "c1", half if where == "name" else "look", {})
+        reply = asks(asked, text=half if where == "reply" else "")
+        turn = Turns(reply, reply, says("x"))
+        compact = Compact(lambda _older: "s", after=1, keep=1)
+        result = go(loop, "?", turn=turn, tools=toolbus([look]), compact=compact)
+
+        assert (result.stopped_by, result.turns, result.compactions.count) == ("quiet", 3, 1)
+        if where == "output":
+            assert turn.states[1].results[0].output == half * 9
+
     def test_a_record_of_digests_holds_no_output(self, go: Go) -> None:
         turn = scripted(asks(call("found")), says("x"))
         tools = toolbus([tool(lambda: "secret", name="found")])

@@ -322,6 +322,7 @@ LOST = [
     anyio.EndOfStream(),
     McpError(-32000),
     McpError(-32001),
+    McpError(408),
 ]
 
 
@@ -416,6 +417,18 @@ def test_what_cannot_be_is_refused(
 
     message = ask(Fake(tools), asked)
     assert [] == [part for part in parts if part not in message]
+
+
+def test_two_tools_of_one_name_are_refused(ask: Ask) -> None:
+    fake = Fake([told("look", description="one"), told("look", description="two"), told("b")])
+
+    async def asked(session: Any) -> list[str]:
+        with pytest.raises(ConfigError, match="two tools have it") as caught:
+            await mcp_tools(session)
+        return [one.code for one in caught.value.problems]
+
+    assert ask(fake, asked) == ["spec/duplicate-name"]
+    assert listed(ask, fake, only=["b"]).names == ("b",)
 
 
 def test_only_the_wanted_tools_are_looked_at(ask: Ask) -> None:

@@ -241,3 +241,11 @@ def test_the_record_is_equal_on_both_backends() -> None:
 
 def bool_of(reply: Reply) -> bool:
     return bool(reply.output)
+
+
+def test_a_reply_names_everything_that_it_cannot_hold() -> None:
+    wrong: dict[str, Any] = {"output": 5, "calls": None, "usage": None, "error": "x", "meta": None}
+    with pytest.raises(SpecInvalid) as refused:
+        Reply(**wrong)
+
+    assert [one.field for one in refused.value.problems] == list(wrong)

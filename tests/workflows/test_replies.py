@@ -213,6 +213,62 @@ class TestOpenAIChat:
         assert reply.usage == Usage(requests=1)
         assert reply.meta == {"usage_missing": True}
 
+    @pytest.mark.parametrize(
+        "usage",
+        [
+            {},
+            {"prompt_tokens": 9},
+            {"completion_tokens": 9},
+            {"prompt_tokens": -1, "completion_tokens": 9},
+            {"prompt_tokens": "9", "completion_tokens": 9},
+            {"prompt_tokens": 9, "completion_tokens": True},
+        ],
+    )
+    def test_usage_that_cannot_be_read_is_missing_and_not_nothing(self, usage: Any) -> None:
+        made = ChatCompletion.model_construct(**{**CHAT, "usage": usage})
+
+        assert as_reply(made).meta == {"usage_missing": True}
+
+    @pytest.mark.parametrize("choices", [None, [], [{"message": None, "finish_reason": "stop"}]])
+    @pytest.mark.parametrize(
+        ("error", "message", "cls"),
+        [
+            (None, "the response has no answer", None),
+            ({"message": "Slow down.", "code": 429}, "Slow down.", "rate_limited"),
+            ({"message": "Slow.", "code": "rate_limit_exceeded"}, "Slow.", "rate_limited"),
+            ("odd", "the response has no answer", None),
+        ],
+    )
+    def test_no_choice_is_no_answer(
+        self, choices: Any, error: Any, message: str, cls: str | None
+    ) -> None:
+        reply = as_reply(
+            ChatCompletion.model_construct(**{**CHAT, "choices": choices}, error=error)
+        )
+
+        assert reply.status == "failed"
+        assert reply.error
+        assert reply.error.message == message
+        assert cls in (None, reply.error.cls)
+
+    def test_an_empty_refusal_is_none(self) -> None:
+        choice = {**CHAT["choices"][0]}
+        choice["message"] = {**choice["message"], "refusal": ""}
+        reply = as_reply(ChatCompletion.model_validate({**CHAT, "choices": [choice]}))
+
+        assert (reply.status, reply.output) == ("completed", "Hello.")
+
+    def test_a_call_in_the_older_form(self) -> None:
+        message = {
+            "role": "assistant",
+            "content": None,
+            "function_call": {"name": "look", "arguments": '{"q": "a"}'},
+        }
+        choice = {**CHAT["choices"][0], "finish_reason": "function_call", "message": message}
+        reply = as_reply(ChatCompletion.model_validate({**CHAT, "choices": [choice]}))
+
+        assert (reply.calls, reply.stop) == ((ToolCall("", "look", {"q": "a"}),), "tool_calls")
+
     def test_several_choices(self) -> None:
         second = {**CHAT["choices"][0], "index": 1}
         reply = as_reply(
@@ -263,8 +319,24 @@ class TestOpenAIResponses:
     def test_filtered(self) -> None:
         reply = response(status="incomplete", incomplete_details={"reason": "content_filter"})
 
-        assert reply.status in ("failed", "incomplete")
-        assert (reply.stop, reply.error and reply.error.type) == ("filter", "filter")
+        assert (reply.status, reply.stop) == ("failed", "filter")
+        assert reply.error
+        assert (reply.error.type, reply.error.action) == ("filter", "escalate")
+
+    @pytest.mark.parametrize("status", ["incomplete", "queued", "in_progress"])
+    def test_what_is_not_whole_is_incomplete_and_so_is_its_last_call(self, status: str) -> None:
+        names = ("first", "last")
+        calls = [
+            {"type": "function_call", "call_id": name, "name": name, "arguments": "{}"}
+            for name in names
+        ]
+        reply = response(status=status, output=calls)
+
+        assert reply.status == "incomplete"
+        assert [(one.name, one.args_error is None) for one in reply.calls] == [
+            ("first", True),
+            ("last", False),
+        ]
 
     def test_failed(self) -> None:
         error = {"code": "rate_limit_exceeded", "message": "Rate limit reached."}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from interlock import _core
 from interlock.errors import Problem
 from interlock.harness._config import count_problems, keywords, raise_problems, wrong
-from interlock.harness._frame import Reading
+from interlock.harness._frame import Reading, input_digest
 from interlock.harness.loop_state import text_of
 from interlock.harness.work import Part, Work, part_of
 from interlock.record._data import Record
@@ -107,7 +107,7 @@ class Compactor:
             "compact",
             self._compact.part.call,
             older,
-            digest=_core.digest(wire),
+            digest=input_digest(wire),
             read=_Reader(older),
             **self._compact.part.options(),
         )

@@ -66,7 +66,7 @@ class History:
         self.compacted: ToolResult | None = None
         self._values = None if values is None else input_digest(values)
         self._has_digest = values is None or self._values is not None
-        self._folded = ""
+        self._folded: str | None = ""
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
@@ -88,22 +88,24 @@ class History:
         """Put one result in place of the oldest exchanges, and of what stood for older ones."""
         self.compacted = result
         self.exchanges = self.exchanges[count:]
-        self._folded = _core.digest(result.to_dict())
+        self._folded = input_digest(result.to_dict())
         for exchange in self.exchanges:
             self._fold(exchange)
 
     def digest(self, turn: int, notice: str | None) -> str | None:
-        """Return the digest of the state of a turn; None when the values have none."""
-        if not self._has_digest:
+        """Return the digest of the state of a turn; None when something in it has none."""
+        if not self._has_digest or self._folded is None:
             return None
         return _core.digest([self._values, turn, notice, self._folded])
 
     def _fold(self, exchange: Exchange) -> None:
         # PERF: folded in one by one, so that a long loop does not digest all of it each turn.
+        if self._folded is None:
+            return
         reply = exchange.reply
         calls = [[one.id, one.name, one.args, one.args_error] for one in reply.calls]
         results = [[one.call_id, one.status, one.output] for one in exchange.results]
-        self._folded = _core.digest([self._folded, reply.output, calls, results])
+        self._folded = input_digest([self._folded, reply.output, calls, results])
 
 
 def text_of(result: ToolResult) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
@@ -30,8 +31,9 @@ __all__ = ["mcp_tools"]
 
 _PAGES_LIMIT = 1_000
 _TOOLS_LIMIT = 10_000
-_LOST = (-32000, -32001)
-"""Codes of the package mcp for a connection that was closed, and an answer that did not come."""
+_LOST = (-32000, -32001, 408)
+"""Codes of the package mcp for a connection that was closed, and an answer that did not come; the
+last is what version 1 says of its own timeout."""
 _LOST_KINDS = (ConnectionError, EndOfStream, ClosedResourceError, BrokenResourceError)
 
 
@@ -103,16 +105,22 @@ class _Server(NamedTuple):
 
     async def tools(self, only: Collection[str] | None) -> list[Tool[..., Any]]:
         """Make tools of what the server lists."""
-        listed = {str(one.name): one for one in await _pages(self.session)}
-        problems = _unknown(self.effects, "effects", listed) + _unknown(only or (), "only", listed)
+        told = await _pages(self.session)
+        listed = {str(one.name): one for one in told}
+        problems = [
+            Problem("spec/duplicate-name", "session", _core.preview(name), "two tools have it")
+            for name, count in Counter(str(one.name) for one in told).items()
+            if count > 1 and (only is None or name in only)
+        ]
+        problems += _unknown(self.effects, "effects", listed) + _unknown(only or (), "only", listed)
         made: list[Tool[..., Any]] = []
-        for name, told in listed.items():
+        for name, one in listed.items():
             if only is None or name in only:
                 try:
-                    made.append(self._tool(name, told))
+                    made.append(self._tool(name, one))
                 except ConfigError as error:
                     problems += [
-                        one._replace(field=f"{name}.{one.field}") for one in error.problems
+                        found._replace(field=f"{name}.{found.field}") for found in error.problems
                     ]
                 # A large schema takes a while to look through.
                 await lowlevel.checkpoint()

@@ -7,6 +7,7 @@ read.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
@@ -101,15 +102,18 @@ def _reply(  # noqa: PLR0913 (one for each part of a reply, all by name)
     stop: object,
     data: object = None,
     refusal: str | None = None,
+    fault: ErrorInfo | None = None,
     notes: tuple[str, ...] = (),
 ) -> Reply:
     why = _STOPS.get(str(stop)) if stop is not None else None
-    if refusal is not None:
+    if refusal:
         why = "refusal"
     if why is None and calls:
         why = "tool_calls"
-    status, error = "completed", None
-    if why in {"refusal", "filter"}:
+    status, error = "completed", fault
+    if fault is not None:
+        status = "failed"
+    elif why in {"refusal", "filter"}:
         status = "failed"
         said = refusal or output or f"the provider stopped the answer: {stop}"
         error = ErrorInfo(why, said, "permission", "escalate", source="provider")
@@ -136,27 +140,37 @@ def _reply(  # noqa: PLR0913 (one for each part of a reply, all by name)
 
 
 def _cut(calls: list[ToolCall]) -> list[ToolCall]:
-    """Mark the last call of an answer that was cut off: its arguments may be a beginning only."""
+    """Mark the last call of an answer that is not whole: its arguments may be a beginning only."""
     if not calls or calls[-1].args_error:
         return calls
     last = calls[-1]
-    message = "the answer was cut off by its length limit, maybe within these arguments"
+    message = "the answer was cut off, maybe within these arguments"
     return [*calls[:-1], ToolCall(last.id, last.name, {}, message)]
+
+
+def _usage(
+    found: object, *, beside: int = 0, cached: int = 0, cache_write: int = 0, reasoning: int = 0
+) -> Usage | None:
+    """Read what was used; None where it is not told in full, which is not the same as nothing.
+
+    What was read *beside* the provider's figure of the input is added to it.
+    """
+    read = member(found, "prompt_tokens", "input_tokens", "request_tokens")
+    wrote = member(found, "completion_tokens", "output_tokens", "response_tokens")
+    if type(read) is not int or type(wrote) is not int or read < 0 or wrote < 0:
+        return None
+    return Usage(read + beside, wrote, cached, cache_write, reasoning, requests=1)
 
 
 def _openai_usage(value: object) -> Usage | None:
     found = member(value, "usage")
-    if found is None:
-        return None
     read = member(found, "prompt_tokens_details", "input_tokens_details")
     wrote = member(found, "completion_tokens_details", "output_tokens_details")
-    return Usage(
-        input=_count(found, "prompt_tokens", "input_tokens"),
-        output=_count(found, "completion_tokens", "output_tokens"),
+    return _usage(
+        found,
         cached=_count(read, "cached_tokens"),
         cache_write=_count(read, "cache_write_tokens"),
         reasoning=_count(wrote, "reasoning_tokens"),
-        requests=1,
     )
 
 
@@ -165,7 +179,9 @@ def _openai_chat(value: object) -> Reply:
     first = choices[0] if choices else None
     message = member(first, "message")
     calls: list[ToolCall] = []
-    for call in members(message, "tool_calls"):
+    # The older form: one call, without an id.
+    older = member(message, "function_call")
+    for call in members(message, "tool_calls") or ([] if older is None else [{"function": older}]):
         function = member(call, "function", "custom")
         calls.append(
             _call(
@@ -182,6 +198,7 @@ def _openai_chat(value: object) -> Reply:
         usage=_openai_usage(value),
         stop=member(first, "finish_reason"),
         refusal=text_of(member(message, "refusal")),
+        fault=_fault(value, "the response has no answer") if message is None else None,
         notes=notes,
     )
 
@@ -215,18 +232,25 @@ def _openai_responses(value: object) -> Reply:
 
 
 def _ended(reply: Reply, status: object, error: object) -> Reply:
-    """Take over a status of the responses API that says the answer is none."""
-    from dataclasses import replace
+    """Take over a status of the responses API that says the answer is none, or not all of it."""
+    if status in ("failed", "cancelled") or error is not None:
+        info = _fault({"error": error}, f"the response is {status}", str(status))
+        return replace(reply, status="failed", error=info)
+    if status in ("incomplete", "queued", "in_progress") and reply.status == "completed":
+        return replace(reply, status="incomplete", calls=tuple(_cut([*reply.calls])))
+    return reply
 
-    if status not in ("failed", "cancelled") and error is None:
-        return replace(reply, status="incomplete") if status == "incomplete" else reply
-    said = text_of(member(error, "message")) or f"the response is {status}"
-    code = text_of(member(error, "code"))
+
+def _fault(value: object, otherwise: str, kind: str = "no_answer") -> ErrorInfo:
+    """Read the error that stands where an answer should."""
     from interlock.tools.error_classify import ErrorClassify
 
-    verdict = ErrorClassify().classify(code=code, message=said, provider="openai")
-    info = ErrorInfo.judged(code or str(status), said, verdict)
-    return replace(reply, status="failed", error=info)
+    error = member(value, "error")
+    said, code = text_of(member(error, "message")) or otherwise, member(error, "code")
+    status = code if type(code) is int else None
+    code = text_of(code)
+    verdict = ErrorClassify().classify(status=status, code=code, message=said, provider="openai")
+    return ErrorInfo.judged(code or kind, said, verdict)
 
 
 def _anthropic(value: object) -> Reply:
@@ -237,23 +261,15 @@ def _anthropic(value: object) -> Reply:
             texts.append(text_of(member(block, "text")) or "")
         elif member(block, "type") == "tool_use":
             calls.append(_call(member(block, "id"), member(block, "name"), member(block, "input")))
-    found, usage = member(value, "usage"), None
-    if found is not None:
-        read = _count(found, "cache_read_input_tokens")
-        wrote = _count(found, "cache_creation_input_tokens")
-        usage = Usage(
-            input=_count(found, "input_tokens") + read + wrote,
-            output=_count(found, "output_tokens"),
-            cached=read,
-            cache_write=wrote,
-            requests=1,
-        )
+    found = member(value, "usage")
+    read = _count(found, "cache_read_input_tokens")
+    wrote = _count(found, "cache_creation_input_tokens")
     return _reply(
         value,
         provider="anthropic",
         output="".join(texts),
         calls=calls,
-        usage=usage,
+        usage=_usage(found, beside=read + wrote, cached=read, cache_write=wrote),
         stop=member(value, "stop_reason"),
     )
 
@@ -269,18 +285,15 @@ def _pydantic_ai(value: object) -> Reply:
             args = member(part, "args")
             ident = member(part, "tool_call_id")
             calls.append(_call(ident, member(part, "tool_name"), {} if args is None else args))
-    found, usage = member(value, "usage"), None
+    found = member(value, "usage")
     if callable(found):
         found = called(value, "usage")
-    if found is not None:
-        usage = Usage(
-            input=_count(found, "input_tokens", "request_tokens"),
-            output=_count(found, "output_tokens", "response_tokens"),
-            cached=_count(found, "cache_read_tokens"),
-            cache_write=_count(found, "cache_write_tokens"),
-            reasoning=_count(mapping(member(found, "details")), "reasoning_tokens"),
-            requests=1,
-        )
+    usage = _usage(
+        found,
+        cached=_count(found, "cache_read_tokens"),
+        cache_write=_count(found, "cache_write_tokens"),
+        reasoning=_count(mapping(member(found, "details")), "reasoning_tokens"),
+    )
     return _reply(
         value,
         provider=text_of(member(value, "provider_name")) or "pydantic-ai",
@@ -306,17 +319,14 @@ def _langchain(value: object) -> Reply:
         said = text_of(member(call, "error")) or "the arguments could not be read"
         name = text_of(member(call, "name")) or ""
         calls.append(ToolCall(text_of(member(call, "id")) or "", name, {}, said))
-    found, usage = member(value, "usage_metadata"), None
-    if found is not None:
-        read, wrote = member(found, "input_token_details"), member(found, "output_token_details")
-        usage = Usage(
-            input=_count(found, "input_tokens"),
-            output=_count(found, "output_tokens"),
-            cached=_count(read, "cache_read"),
-            cache_write=_count(read, "cache_creation"),
-            reasoning=_count(wrote, "reasoning"),
-            requests=1,
-        )
+    found = member(value, "usage_metadata")
+    read, wrote = member(found, "input_token_details"), member(found, "output_token_details")
+    usage = _usage(
+        found,
+        cached=_count(read, "cache_read"),
+        cache_write=_count(read, "cache_creation"),
+        reasoning=_count(wrote, "reasoning"),
+    )
     told = member(value, "response_metadata")
     reply = _reply(
         value,
@@ -326,8 +336,6 @@ def _langchain(value: object) -> Reply:
         usage=usage,
         stop=member(told, "finish_reason", "stop_reason"),
     )
-    from dataclasses import replace
-
     return replace(reply, model=text_of(member(told, "model_name", "model")))
 
 

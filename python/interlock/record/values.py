@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -204,16 +204,25 @@ class Reply(Record):
         """Refuse what no reply is."""
         checked(self.status, "status", _REPLY)
         checked(self.stop, "stop", _STOPS)
-        if not isinstance(self.output, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            problem = Problem(
-                "spec/wrong-type",
-                "output",
-                _core.preview(self.output),
-                "must be text; structured answers go into data",
-            )
-            raise SpecInvalid((problem,))
+        problems = [
+            Problem("spec/wrong-type", name, _core.preview(getattr(self, name)), f"must be {what}")
+            for name, (kind, what) in _PARTS.items()
+            if not isinstance(getattr(self, name), kind)
+        ]
+        if problems:
+            raise SpecInvalid(tuple(problems))
         if type(self.calls) is not tuple:
             object.__setattr__(self, "calls", tuple(self.calls))
+
+
+_PARTS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "output": (str, "text; structured answers go into data"),
+    "calls": (Iterable, "a list of ToolCall"),
+    "usage": (Usage, "a Usage"),
+    "error": ((ErrorInfo, type(None)), "an ErrorInfo, or None"),
+    "meta": (Mapping, "a mapping"),
+}
+"""What the parts of a reply are."""
 
 
 @dataclass(frozen=True, slots=True)

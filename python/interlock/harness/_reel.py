@@ -47,14 +47,20 @@ class Cue:
 
     async def answered(self, ending: Ending) -> bool:
         """Answer as recorded; False where the code is to run for real."""
-        await self.reel.turn(self.at)
-        plan = ending.frame.plan
-        if _runs(plan, self.step):
+        step, runs = self.step, _runs(ending.frame.plan, self.step)
+        is_cut = not runs and step.status in _CUT and step.error is None
+        if is_cut:
+            # What was cancelled may be so again as soon as all before it is done.
+            ending.served, ending.own, ending.usage = step, step.usage, step.usage
+        try:
+            await self.reel.turn(self.at)
+        finally:
+            if not runs:
+                self.reel.play_inside(self.at, ending.frame)
+        if runs:
             return False
-        self.reel.play_inside(self.at, ending.frame)
-        if self.step.status in _CUT and self.step.error is None:
-            ending.served, ending.own, ending.usage = self.step, self.step.usage, self.step.usage
-            await self.reel.interrupted(self.step)
+        if is_cut:
+            await self.reel.interrupted(step)
         try:
             unlike = serve(ending, self.step, self.reel.recorded)
         except (ConfigError, UsageError):
@@ -249,8 +255,8 @@ class Reel:
         """
         recorded = self.recorded
         if recorded is not None and recorded.stopped_by in LIMITED:
-            await self._until(self._is_at_its_end)
-            raise Stopped(recorded.stopped_by)
+            await self._until(self._has_started_all)
+            raise Stopped(recorded.stopped_by, plan.path)
         if recorded is not None and recorded.status == "cancelled":
             await self._cancelled()
         if recorded is not None and recorded.stopped_by == "error":
@@ -264,6 +270,9 @@ class Reel:
         await self._until(self._is_at_its_end)
         self.walk.run.cancel("as it was recorded")
         await anyio.sleep_forever()
+
+    def _has_started_all(self) -> bool:
+        return len(self._asked) == len(self.steps)
 
     def _is_at_its_end(self) -> bool:
         return all(at in self._done or step.status in _CUT for at, step in enumerate(self.steps))

@@ -502,7 +502,7 @@ def full(steps: int) -> dict[str, Any]:
 
 
 class TestCutShort:
-    """What was cut short while others went on comes out as it did, in whatever order it is asked."""
+    """What was cut short while others went on comes out as it did, whatever is asked first."""
 
     @pytest.mark.parametrize("depth", range(4))
     @pytest.mark.parametrize("options", [{"quorum": 1}, {"fail": "first"}])

@@ -32,9 +32,11 @@ from interlock import (
     Usage,
     UsageError,
     Verdict,
+    tool,
+    toolbus,
 )
 from interlock.harness import Ctx
-from interlock.record import replay
+from interlock.record import ToolCall, replay
 from interlock.testing import ManualClock, run_checked, scripted
 
 from .conftest import Go
@@ -534,6 +536,24 @@ class TestCutShort:
         again = go(replay, ran.rollout, made, run=Run(limits=Limits(max_tokens=most)))
 
         assert again.rollout == ran.rollout
+
+    @pytest.mark.parametrize("most", range(1, 40, 3))
+    @pytest.mark.parametrize("parallel", [False, True])
+    def test_a_ceiling_between_turn_and_tool(self, go: Go, most: int, *, parallel: bool) -> None:
+        @tool(effect="readonly")
+        async def look(q: str) -> str:
+            """Look something up."""
+            return q
+
+        calls = tuple(ToolCall(str(at), "look", {"q": str(at)}) for at in range(3))
+        turn = scripted(used("t", calls=calls), repeat=True)
+        made = Loop(turn, tools=toolbus([look]), max_turns=3, parallel_tools=parallel)
+        for limits in (Limits(max_tokens=most), Limits(max_steps=most)):
+            ran = go(made.run, 1, run=Run(limits=limits))
+            again = go(replay, ran.rollout, made, run=Run(limits=limits))
+
+            assert again.rollout == ran.rollout
+            assert (again.stopped_by, again.turns) == (ran.stopped_by, ran.turns)
 
 
 @pytest.mark.parametrize("depth", range(1, 4))

@@ -1,4 +1,4 @@
-"""What deriving the policy of a runbook costs, by the size and the shape of its graph.
+"""What deriving the policy of a runbook costs, by the shape of its graph, and what one call does.
 
 Prints Markdown. The clock is the CPU time of the process; the middle one of several rounds counts.
 Reading the text is told apart: a document given as data, or as JSON, is not read as YAML.
@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from interlock.spec import parse
-from interlock.supervise import derive_policy
+from interlock.supervise import ProposedCall, derive_policy, propose, start_run
 
 ROUNDS, STEPS = 9, 500
 Document = dict[str, Any]
@@ -100,6 +100,21 @@ def row(name: str, given: Document) -> Row:
     )
 
 
+def decided() -> float:
+    """Give the microseconds that deciding one allowed call takes, with a condition on it."""
+    policy = derive_policy(document(SHAPES["a chain"]))
+    state = start_run(policy, agent_identity="agent", inputs={"host": "a"}, now=0).unwrap()
+    call = ProposedCall("cli:tool-0", args={"target": "/srv/0/x"})
+    if propose(policy, state, call, now=1).verdict != "allow":
+        raise RuntimeError("the call is to be allowed")
+
+    def many() -> None:
+        for _ in range(1_000):
+            propose(policy, state, call, now=1)
+
+    return cost(many)
+
+
 def main() -> None:
     """Print the table."""
     print(
@@ -116,6 +131,7 @@ def main() -> None:
     as_yaml = cost(lambda: parse(text, is_json=False), rounds=1)
     size = f"{len(text):,} bytes"
     print(f"\nReading its text ({size}): {as_json:.1f} ms as JSON, {as_yaml:,.0f} ms as YAML.")
+    print(f"\nDeciding a call that is allowed: {decided():.1f} µs.")
 
 
 if __name__ == "__main__":

@@ -86,13 +86,15 @@ class InterlockError(Exception):
 class ConfigError(InterlockError, ValueError):
     """An input that is refused, with every problem found in it."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        """Take the problems, at least one."""
+    def __init__(self, problems: tuple[Problem, ...] | str) -> None:
+        """Take the problems, at least one; or only their text, as Polars raises it again."""
         super().__init__(problems)
-        self.problems = problems
+        self.problems = () if isinstance(problems, str) else problems
 
     def __str__(self) -> str:
         """One problem on one line, several below each other."""
+        if not self.problems:
+            return str(self.args[0])
         if len(self.problems) == 1:
             return str(self.problems[0])
         lines = [

@@ -74,6 +74,21 @@ def test_polars() -> None:
     assert some.struct["outcome"].to_list() == [one.outcome for one in ROUTE.decide_many(alone)]
 
 
+def test_polars_says_what_is_refused() -> None:
+    pl = engine("polars")
+    frame = pl.DataFrame({"total": pl.Series([1], dtype=pl.Date)})
+    route = Branch([{"name": "a", "when": [{"path": "total", "op": "equals", "expected": 1}]}])
+    with pytest.raises(
+        ConfigError, match=r"^records\.total: a column of the type Date32, of which"
+    ):
+        frame.select(polars.decide(route))
+
+
+def test_duckdb_of_no_columns() -> None:
+    with pytest.raises(ConfigError, match=r"columns: {}: must name at least one"):
+        duckdb.register(None, "route", ROUTE, {})
+
+
 def test_polars_columns_of_nothing_but_nulls() -> None:
     pl = engine("polars")
     route = Branch([{"name": "a", "when": [{"path": "a", "op": "equals", "expected": None}]}])

@@ -41,11 +41,6 @@ terminals:
   - { id: done }
 """
 
-LINES = {
-    "5:11": ("steps[0].kind", "spec/unknown-choice", "action"),
-    "8:10": ("steps[1].nxt", "spec/unknown-field", "next"),
-}
-
 FAULTY = TEXT.replace("acton", "action")
 
 FAULTY_LINES = {
@@ -53,6 +48,7 @@ FAULTY_LINES = {
     "8:10": ("steps[1].nxt", "spec/unknown-field", "next"),
     "9:40": ("steps[1].verify.checks[0].op", "spec/unknown-op", "equals"),
 }
+LINES = {"5:11": ("steps[0].kind", "spec/unknown-choice", "action"), **FAULTY_LINES}
 
 
 @pytest.mark.parametrize(("text", "lines"), [(TEXT, LINES), (FAULTY, FAULTY_LINES)])

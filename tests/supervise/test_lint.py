@@ -337,6 +337,53 @@ class TestCycles:
         assert () == lint(changed(("budgets", {"edges": {"see->try": 3}})))
 
 
+def test_a_field_of_a_wrong_type_does_not_hide_the_rest() -> None:
+    document = changed(
+        ("duration", "soon"),
+        ("steps[0].next", 3),
+        ("steps[0].tools[1]", None),
+        ("steps[1].verify.checks", BROKEN),
+        ("steps[3].gate.quorum", 9),
+        ("steps[4].on_failure", "nowhere"),
+        ("budgets.edges.see->tyr", "many"),
+    )
+
+    assert {
+        ("spec/unknown-choice", "duration"),
+        ("spec/wrong-type", "steps[0].next"),
+        ("spec/wrong-type", "steps[0].tools[1]"),
+        ("spec/unknown-op", "steps[1].verify.checks[0].op"),
+        ("check/path-malformed", "steps[1].verify.checks[1].path"),
+        ("runbook/no-approvers", "steps[3].gate.quorum"),
+        ("runbook/unknown-target", "steps[4].on_failure"),
+        ("runbook/budget", 'budgets.edges["see->tyr"]'),
+    } == set(found(document))
+    for strict in (True, False):
+        with pytest.raises(RunbookInvalid):
+            derive_policy(document, strict=strict)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tools[0].effect", 3),
+        ("tools", {}),
+        ("tools[0]", 3),
+        ("inputs.env", []),
+        ("inputs.env.checks", {}),
+        ("terminals", 3),
+        ("budgets", []),
+        ("budgets.edges", 3),
+        ("steps[0].next", {}),
+        ("steps[2].cases", 1),
+        ("steps[3].kind", "aproval"),
+        ("min_runtime_profile", "R9"),
+    ],
+)
+def test_one_fault_is_not_told_as_several(field: str, value: Any) -> None:
+    assert [field] == [one.field for one in lint(changed((field, value)))]
+
+
 def test_a_secret_default_is_not_shown() -> None:
     document = changed(("inputs.key", {"secret": True, "default": "hunter2", "type": "integer"}))
 

@@ -90,27 +90,51 @@ class TestCutting:
             ([], "at least one file"),
             (["a.jsonl", "./a.jsonl"], "the same file as a.jsonl"),
             (["a.csv"], r"must end with one of .jsonl, .ndjson, .parquet"),
+            ([5], "files: 5: must be the path of a file"),
+            ([b"a.jsonl"], "must be the path of a file"),
+            (["folder.jsonl"], "must be a file"),
         ],
     )
-    def test_refused(self, files: object, message: str) -> None:
+    def test_refused(
+        self, files: object, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("a.jsonl").touch()
+        Path("folder.jsonl").mkdir()
         with pytest.raises(ConfigError, match=message):
             plan(ROUTE, files, json_columns=(), part_bytes=1)
 
     def test_a_link_is_the_same_file(self, tmp_path: Path) -> None:
         (tmp_path / "a.jsonl").touch()
         (tmp_path / "b.jsonl").symlink_to(tmp_path / "a.jsonl")
+        (tmp_path / "c.jsonl").hardlink_to(tmp_path / "a.jsonl")
 
-        with pytest.raises(ConfigError, match="the same file"):
-            job_of(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+        for other in ("b.jsonl", "c.jsonl"):
+            with pytest.raises(ConfigError, match="the same file"):
+                job_of(tmp_path / "a.jsonl", tmp_path / other)
+
+    def test_what_never_ends_is_not_opened(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "a.jsonl")
+        with pytest.raises(ConfigError, match="must be a file"):
+            job_of(tmp_path / "a.jsonl")
 
     def test_other_tools_are_refused(self, tmp_path: Path) -> None:
         spec = Checks(ARMS[0]["when"])
         with pytest.raises(ConfigError, match="must be one of Branch, DecisionTable, RuleScore, E"):
             job_of(tmp_path / "a.jsonl", spec=spec)
 
-    def test_parts_of_no_bytes_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="part_bytes: 0: must be at least 1"):
-            job_of(tmp_path / "a.jsonl", part_bytes=0)
+    @pytest.mark.parametrize("part_bytes", [0, -1, 1.5, True, "9"])
+    def test_parts_of_no_bytes_are_refused(self, tmp_path: Path, part_bytes: Any) -> None:
+        with pytest.raises(ConfigError, match=r"part_bytes: .*: must be a whole number"):
+            job_of(tmp_path / "a.jsonl", part_bytes=part_bytes)
+
+    @pytest.mark.parametrize("text", [b"", b"PAR1xxxx"])
+    def test_columns_that_are_none_are_named(self, tmp_path: Path, text: bytes) -> None:
+        pytest.importorskip("pyarrow")
+        path = tmp_path / "a.parquet"
+        path.write_bytes(text)
+        with pytest.raises(ConfigError, match=r"a\.parquet.*: .*Parquet"):
+            job_of(path)
 
 
 class TestDeciding:
@@ -137,6 +161,13 @@ class TestDeciding:
         assert [one for one in there if "error" not in one] == [
             one for one in here if "error" not in one
         ]
+
+    @pytest.mark.parametrize("line", [b"", b" \r", b"{}"])
+    def test_a_mark_that_stands_before_nothing(self, tmp_path: Path, line: bytes) -> None:
+        path = tmp_path / "a.jsonl"
+        path.write_bytes(b"\xef\xbb\xbf" + line + b'\n{"v":501}\n')
+
+        assert decided(job_of(path), tmp_path / "out") == locally(line + b'\n{"v":501}\n')
 
     def test_a_changed_file_is_an_error(self, tmp_path: Path) -> None:
         path, out = tmp_path / "a.jsonl", tmp_path / "out"
@@ -211,7 +242,7 @@ class TestFolder:
         with pytest.raises(ConfigError, match="is not empty and holds no job"):
             open_job(job_of(path), tmp_path)
 
-    @pytest.mark.parametrize("text", ["", "[", "\udcff"])
+    @pytest.mark.parametrize("text", ["", "[", "\udcff", "[]", "5", "null", "[" * 100_000])
     def test_a_broken_manifest_is_refused(self, path: Path, tmp_path: Path, text: str) -> None:
         (tmp_path / "manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
         with pytest.raises(ConfigError, match="cannot be read"):
@@ -219,7 +250,18 @@ class TestFolder:
 
     @pytest.mark.parametrize(
         ("name", "message"),
-        [("part-00000-9.jsonl", "is there twice"), ("part-00001-9.jsonl", "none of this job's")],
+        [
+            ("part-00000-9.jsonl", "is there twice"),
+            *(
+                (name, "none of this job's")
+                for name in (
+                    "part-00001-9.jsonl",
+                    "part-00000-9.parquet",
+                    "part-00000-9",
+                    "part-00000-\u0661.jsonl",
+                )
+            ),
+        ],
     )
     def test_what_is_not_of_the_job(
         self, path: Path, tmp_path: Path, name: str, message: str

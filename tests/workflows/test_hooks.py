@@ -307,7 +307,8 @@ class TestErrors:
         run = Run(clock=clock, limits=Limits(timeout=3))
         result = one_call(go, desk, [Hooks(before_tool=slow, timeout=None)], run=run)
 
-        assert (desk.ran, result.stopped_by) == ([], "deadline")
+        # The hook was ended with the run, and not waited for.
+        assert (desk.ran, result.stopped_by, result.hook_errors) == ([], "deadline", 1)
 
     def test_sync_code_is_waited_for(self, go: Go, desk: Desk, clock: ManualClock) -> None:
         def slow(_call: ToolCall, _effect: object) -> Block:

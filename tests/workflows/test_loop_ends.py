@@ -308,6 +308,13 @@ class TestCompaction:
 
         assert result.compactions.count == 1
 
+    @pytest.mark.parametrize(("tokens", "count"), [(49, 0), (50, 1), (51, 1)])
+    def test_the_line_itself_is_over_it(self, go: Go, desk: Desk, tokens: int, count: int) -> None:
+        compact = Compact(short, at=0.5, window=100, keep=1)
+        result, _ = compacted(go, desk, [1] * 4, compact, tokens=tokens)
+
+        assert result.compactions.count == count
+
     def test_what_failed_is_tried_again(self, go: Go, desk: Desk) -> None:
         summarise = scripted(OSError("down"), Reply("bad", status="failed"), "s")
         compact = Compact(summarise, at=0.5, window=100, keep=1)
@@ -363,6 +370,7 @@ class TestCompaction:
         assert result.compactions.count == 1
 
 
+NO_FRACTIONS: list[Any] = [0, -0.5, 1.01, float("nan"), float("inf"), True, "1"]
 BAD: list[tuple[Any, list[str]]] = [
     (lambda: Loop(None), ["turn"]),
     (lambda: Loop(3), ["turn"]),  # type: ignore[arg-type]
@@ -385,7 +393,7 @@ BAD: list[tuple[Any, list[str]]] = [
     (lambda: Compact(3, after=1), ["compact.summarise"]),  # type: ignore[arg-type]
     *(
         (lambda at=at: Compact(short, at=at, window=9), ["compact.at"])
-        for at in (0, -0.5, 1.01, float("nan"), float("inf"), True, "1")
+        for at in NO_FRACTIONS
     ),
     (lambda: Compact(short), ["compact.at"]),
     (lambda: Compact(short, at=0.5, after=3), ["compact.at"]),

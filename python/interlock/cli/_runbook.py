@@ -17,7 +17,8 @@ _FILE = click.Path(dir_okay=False)
 def runbook() -> None:
     """Check, show and run written procedures.
 
-    Exit codes: 0 fine; 1 findings, or a refused start; 2 usage.
+    Exit codes: 0 fine; 1 findings, or a refused start; 2 usage; 3 a run that did not end at a
+    terminal.
     """
 
 
@@ -63,3 +64,82 @@ def schema() -> None:
     from interlock.supervise import runbook_schema
 
     click.echo(json.dumps(runbook_schema(), ensure_ascii=False, indent=2))
+
+
+@runbook.command()
+@click.argument("file", type=_FILE)
+@click.option("--json", "as_json", is_flag=True, help="Print it as one line of JSON.")
+@_with_others
+def explore(file: str, others: tuple[str, ...], *, as_json: bool) -> int:
+    """Walk everything that FILE allows: outcomes with a shortest path to each, dead ends."""
+    from interlock.cli import _runbook_report
+
+    return _runbook_report.explored(file, others, as_json=as_json)
+
+
+@runbook.command()
+@click.argument("file", type=_FILE)
+@click.option("--inputs", multiple=True, metavar="NAME=VALUE", help="An input; may be repeated.")
+@click.option(
+    "--profile",
+    type=click.Choice(["R0", "R1", "R2"]),
+    default="R1",
+    help="What is enforced; R1 when left out.",
+)
+@click.option("--as", "who", default="operator", metavar="NAME", help="Who works through it.")
+@click.option("--run-id", metavar="ID", help="The id of the run; made when left out.")
+@click.option("--seconds", type=float, metavar="S", help="How long it may take.")
+@click.option("--log", type=_FILE, help="Write every operation to this file, as JSON Lines.")
+@click.option("--rehearse", is_flag=True, help="A clock from 0 that `wait` alone moves.")
+@_with_others
+def run(  # noqa: PLR0913 (each an option)
+    file: str,
+    others: tuple[str, ...],
+    inputs: tuple[str, ...],
+    profile: str,
+    who: str,
+    run_id: str | None,
+    seconds: float | None,
+    log: str | None,
+    *,
+    rehearse: bool,
+) -> int:
+    """Work through FILE in this terminal: a line is a command, `help` lists them.
+
+    It shows the step where the run stands, says of every call whether it may be made, asks whoever
+    must agree, and keeps count. Exit 3 when the run does not end at a terminal.
+    """
+    from interlock.cli import _runbook_run
+
+    setting = _runbook_run.Setting(inputs, profile, who, run_id, seconds, log, rehearse)
+    return _runbook_run.driven(file, others, setting)
+
+
+@runbook.command()
+@click.argument("log", type=_FILE)
+@click.option(
+    "--policy", type=_FILE, help="The runbook: with it limits are known, and the log is checked."
+)
+@click.option("--html", type=_FILE, help="Write one page of HTML to this file.")
+@click.option("--mermaid", "form", flag_value="mermaid", help="Print a state diagram.")
+@click.option("--json", "form", flag_value="json", help="Print one line of JSON.")
+@_with_others
+def report(
+    log: str, policy: str | None, html: str | None, form: str | None, others: tuple[str, ...]
+) -> int:
+    """Report on the run of LOG, as Markdown; exit 1 when the log is not sound."""
+    from interlock.cli import _runbook_report
+
+    return _runbook_report.reported(log, policy, others, html=html, form=form or "markdown")
+
+
+@runbook.command()
+@click.argument("file", type=_FILE)
+@click.argument("logs", nargs=-1, required=True, type=_FILE, metavar="LOG...")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each log.")
+@_with_others
+def simulate(file: str, logs: tuple[str, ...], others: tuple[str, ...], *, as_json: bool) -> int:
+    """Make recorded runs again by FILE, and print what comes out otherwise; exit 1 for any."""
+    from interlock.cli import _runbook_report
+
+    return _runbook_report.simulated(file, logs, others, as_json=as_json)

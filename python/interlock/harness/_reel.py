@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -47,20 +46,16 @@ class Cue:
 
     async def answered(self, ending: Ending) -> bool:
         """Answer as recorded; False where the code is to run for real."""
-        step, runs = self.step, _runs(ending.frame.plan, self.step)
-        is_cut = not runs and step.status in _CUT and step.error is None
-        if is_cut:
-            # What was cancelled may be so again as soon as all before it is done.
-            ending.served, ending.own, ending.usage = step, step.usage, step.usage
-        try:
+        if _runs(ending.frame.plan, self.step):
             await self.reel.turn(self.at)
-        finally:
-            if not runs:
-                self.reel.play_inside(self.at, ending.frame)
-        if runs:
             return False
+        self.reel.play_inside(self.at, ending.frame)
+        is_cut = self.step.status in _CUT and self.step.error is None
         if is_cut:
-            await self.reel.interrupted(step)
+            ending.served, ending.own, ending.usage = self.step, self.step.usage, self.step.usage
+        await self.reel.turn(self.at)
+        if is_cut:
+            await self.reel.interrupted(self.step)
         try:
             unlike = serve(ending, self.step, self.reel.recorded)
         except (ConfigError, UsageError):
@@ -312,7 +307,7 @@ def _runs(plan: Plan, step: Step) -> bool:
     # A classifier is judgement that is asked as work.
     is_judging = plan.is_judgement or (isinstance(inner, Call) and plan.kind == "classify")
     call = inner if isinstance(inner, Call) else call
-    function = call.function.func if isinstance(call.function, partial) else call.function
+    function = cast("object", getattr(call.function, "func", call.function))
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _DECIDING):
         return True

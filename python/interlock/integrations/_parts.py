@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from interlock import _core
@@ -90,6 +91,11 @@ class Job:
         digits = max(_DIGITS, len(str(len(self.parts) - 1)))
         return f"part-{part.number:0{digits}}"
 
+    def suffix(self, part: Part) -> str:
+        """Give the end of the names of its answers."""
+        is_columns = Path(self.sources[part.file].path).suffix == _COLUMNS
+        return _COLUMNS if is_columns else _LINES[0]
+
 
 def plan(
     spec: CompiledSpec, files: object, *, json_columns: tuple[str, ...], part_bytes: int
@@ -103,8 +109,8 @@ def plan(
     if spec.tool not in _TOOLS:
         message = f"must be one of {', '.join(_TOOLS)}: others are not asked for each record alone"
         raise _wrong("spec", spec.tool, message)
-    if part_bytes < 1:
-        raise _wrong("part_bytes", part_bytes, "must be at least 1")
+    if type(part_bytes) is not int or part_bytes < 1:
+        raise _wrong("part_bytes", part_bytes, "must be a whole number of at least 1")
     paths = _paths(files)
     sources = tuple(map(Source.of, paths))
     parts: list[Part] = []
@@ -118,18 +124,27 @@ def _paths(files: object) -> list[Path]:
     one = isinstance(files, (str, bytes, os.PathLike))
     if any((one, not hasattr(files, "__iter__"))):
         raise _wrong("files", files, "must be a list of paths")
-    paths: dict[Path, object] = {}
+    paths: list[Path] = []
+    known: dict[object, object] = {}
     for file in cast("Iterable[str]", files):
+        if not isinstance(cast("object", file), (str, os.PathLike)):
+            raise _wrong("files", file, "must be the path of a file")
         path = Path(file).resolve()
-        if path in paths:
-            raise _wrong("files", file, f"the same file as {paths[path]}: name each once")
         if path.suffix not in {*_LINES, _COLUMNS}:
-            known = ", ".join((*_LINES, _COLUMNS))
-            raise _wrong("files", file, f"the name must end with one of {known}")
-        paths[path] = file
+            names = ", ".join((*_LINES, _COLUMNS))
+            raise _wrong("files", file, f"the name must end with one of {names}")
+        about = path.stat()
+        if not S_ISREG(about.st_mode):
+            raise _wrong("files", file, "must be a file")
+        # Two names may be one file; where files have no number, by the name.
+        same = (about.st_dev, about.st_ino) if about.st_ino else path
+        if same in known:
+            raise _wrong("files", file, f"the same file as {known[same]}: name each once")
+        known[same] = file
+        paths.append(path)
     if not paths:
         raise _wrong("files", [], "must name at least one file")
-    return list(paths)
+    return paths
 
 
 def _wrong(field: str, value: object, message: str) -> ConfigError:
@@ -138,7 +153,10 @@ def _wrong(field: str, value: object, message: str) -> ConfigError:
 
 
 def _row_groups(path: Path) -> Iterator[tuple[int, int, int]]:
-    about: Any = _parquet().read_metadata(path)
+    try:
+        about: Any = _parquet().read_metadata(path)
+    except import_module("pyarrow").ArrowException as error:
+        raise _wrong("files", path, str(error)) from None
     for group in range(about.num_row_groups):
         yield group, group + 1, about.row_group(group).num_rows
 
@@ -167,8 +185,9 @@ def open_job(job: Job, out: Path) -> None:
     manifest = {"format": _FORMAT, **asdict(job)}
     # As it is read again: tuples are lists there.
     manifest = cast("dict[str, Any]", json.loads(json.dumps(manifest)))
+    known: object = None
     try:
-        known = cast("dict[str, Any]", json.loads(place.read_bytes()))
+        known = json.loads(place.read_bytes())
     except FileNotFoundError:
         if any(not path.name.startswith(".") for path in out.iterdir()):
             message = "is not empty and holds no job: name another folder"
@@ -177,8 +196,11 @@ def open_job(job: Job, out: Path) -> None:
             beside.write_text(json.dumps(manifest) + "\n", encoding="utf-8")
             beside.replace(place)
         return
-    except ValueError:
-        raise _wrong("out", out, f"{_MANIFEST} cannot be read: name another folder") from None
+    except (ValueError, RecursionError):
+        pass
+    if not isinstance(known, dict):
+        raise _wrong("out", out, f"{_MANIFEST} cannot be read: name another folder")
+    known = cast("dict[str, Any]", known)
     if different := [key for key, value in manifest.items() if known.get(key) != value]:
         what = _difference(different[0], known.get(different[0]), manifest[different[0]])
         message = f"holds another job ({what}): name another folder, or remove this one"
@@ -210,7 +232,8 @@ def finished(job: Job, out: Path) -> dict[int, tuple[Path, int]]:
     for path in sorted(out.glob("part-*")):
         stem, _, rows = path.stem.rpartition("-")
         part = parts.get(stem)
-        if part is None or not rows.isdecimal():
+        digits = rows.isascii() and rows.isdecimal()
+        if part is None or not digits or path.suffix != job.suffix(part) or not path.is_file():
             raise InterlockError(f"{path} is none of this job's parts: remove it")
         if part.number in found:
             raise InterlockError(f"{job.named(part)} is there twice: remove {path} or the other")
@@ -245,8 +268,7 @@ def decide_part(spec: CompiledSpec, job: Job, part: Part, out: Path) -> int:
         _unchanged(path, source)
         if rows != written:
             raise InterlockError(f"{rows} rows in, {written} out")
-        suffix = _COLUMNS if columns else _LINES[0]
-        beside.replace(out / f"{job.stem(part)}-{rows}{suffix}")
+        beside.replace(out / f"{job.stem(part)}-{rows}{job.suffix(part)}")
     return rows
 
 
@@ -269,10 +291,10 @@ def _decide_lines(spec: CompiledSpec, path: Path, part: Part, beside: Path) -> t
     with path.open("rb") as lines:
         lines.seek(part.start)
         text = lines.read(part.end - part.start)
-    rows = sum(1 for line in text.split(b"\n") if line.strip(BLANKS))
     if text.startswith(_BOM):
         # Only at the start of a file is it no fault.
         text = b" " + text if part.start else text.removeprefix(_BOM)
+    rows = sum(1 for line in text.split(b"\n") if line.strip(BLANKS))
     with beside.open("xb") as out:
         for piece in joined(_answer_lines(spec, text)):
             out.write(piece)

@@ -6,6 +6,7 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from interlock._columns import needed
+from interlock.errors import ConfigError, Problem
 from interlock.integrations._ask import Spec, asked
 from interlock.integrations.arrow import answer_table
 
@@ -30,8 +31,10 @@ def register(
         options: What the call of many takes, such as `json_columns`, `now`.
 
     Raises:
-        ConfigError: For a faulty spec.
+        ConfigError: For a faulty spec; for no columns, of which no row could be told.
     """
+    if not columns:
+        raise ConfigError((Problem("spec/empty-list", "columns", "{}", "must name at least one"),))
     ask, names, pa = asked(spec, options), list(columns), needed("pyarrow", "duckdb")
 
     def answers(*arguments: Any) -> Any:

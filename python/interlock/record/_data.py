@@ -44,11 +44,11 @@ class Record(WireForm):
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         wire: dict[str, Any] = {}
-        for name, default in _written(type(self)):
+        for name, written, default in _written(type(self)):
             value: object = getattr(self, name)
             # PERF: most of what is left out is the default itself.
             if value is not default and (default is _ALWAYS or value != default):
-                wire[name] = encoded(value)
+                wire[written] = encoded(value)
         return wire
 
     @classmethod
@@ -101,10 +101,10 @@ def _items(value: object) -> list[tuple[str, object]] | None:
 
 
 @lru_cache(maxsize=128)
-def _written(cls: type[Record]) -> tuple[tuple[str, object], ...]:
-    """Give the fields that are data, and the value at which each is left out."""
+def _written(cls: type[Record]) -> tuple[tuple[str, str, object], ...]:
+    """Give the fields that are data, their names as data, and when each is left out."""
     return tuple(
-        (field.name, _left_out(field))
+        (field.name, field.metadata.get("name", field.name), _left_out(field))
         for field in fields(cast("Any", cls))
         if field.metadata.get("data", True)
     )
@@ -116,13 +116,14 @@ def _left_out(field: Field[Any]) -> object:
 
 
 @lru_cache(maxsize=128)
-def _readers(cls: type[Record]) -> dict[str, tuple[_Read, bool]]:
-    """Give for each field how it is read, and whether it must be there."""
+def _readers(cls: type[Record]) -> dict[str, tuple[str, _Read, bool]]:
+    """Give by its name as data for each field its own, how it is read, whether it must be there."""
     names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **_KNOWN}
     hints = get_type_hints(cls, localns=names)
-    written = {name for name, *_ in _written(cls)}
+    written = {name: as_data for name, as_data, _ in _written(cls)}
     return {
-        field.name: (
+        written[field.name]: (
+            field.name,
             _reader(hints[field.name]),
             field.default is MISSING and field.default_factory is MISSING,
         )
@@ -140,9 +141,9 @@ def _read_record(cls: type[Record], data: object, place: str, problems: list[Pro
     prefix = f"{place}." if place else ""
     problems += unknown_fields(given, tuple(readers), prefix)
     read: dict[str, object] = {}
-    for name, (reader, required) in readers.items():
+    for name, (own, reader, required) in readers.items():
         if name in given:
-            read[name] = reader(given[name], prefix + name, problems)
+            read[own] = reader(given[name], prefix + name, problems)
         elif required:
             problems.append(Problem("spec/missing-field", prefix + name, None, "is required"))
     if len(problems) > before:

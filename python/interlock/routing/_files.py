@@ -7,7 +7,6 @@ opened is what is read: what happens to the name afterwards changes nothing.
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import shutil
 import stat
@@ -38,7 +37,6 @@ _WAIT_NOT = getattr(os, "O_NONBLOCK", 0)
 READ = os.O_RDONLY | _WAIT_NOT | _COMMON
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _COMMON
 _HAS_FOLDERS = bool(_NO_FOLLOW) and os.open in os.supports_dir_fd
-_numbers = itertools.count(1)
 
 
 class Files(Protocol):
@@ -114,7 +112,8 @@ class DiskFiles:
         """Put a whole file in a place, at once."""
         with _told(parts), _opened(root, parts[:-1], make=True) as folder:
             name = parts[-1]
-            beside = f".{name}.{os.getpid()}-{next(_numbers)}.part"
+            # By chance: in a container the next process has the number of the one that was killed.
+            beside = f".{name}.{os.urandom(8).hex()}.part"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _COMMON
             try:
                 fd = os.open(folder.at(beside), flags, 0o666, dir_fd=folder.fd)

@@ -37,11 +37,12 @@ def producers(plan: Plan, router_id: str, reference: str) -> tuple[PlanStep, ...
 
 def after(plan: Plan) -> dict[str, tuple[str, ...]]:
     """Return which steps may follow each step."""
+    behind = [*(step.id for step in plan.steps[1:]), END]
     return {
-        step.id: (plan.after(step),)
+        step.id: (behind[at] if step.next_step_id is None else step.next_step_id,)
         if step.router is None
         else tuple(dict.fromkeys(route.next_step_id for route in step.router.routes))
-        for step in plan.steps
+        for at, step in enumerate(plan.steps)
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interlock.errors import RouteFileError
@@ -32,8 +31,8 @@ def shared_file(path: str, limit: int) -> bytes | None:
 
 
 def read_file(path: str | PathLike[str]) -> bytes:
-    """Read a file of the caller's."""
-    return Path(path).read_bytes()
+    """Read a file of the caller's; a pipe or a device is none, and is not waited for."""
+    return content_of(os.open(path, READ), None)
 
 
 def absolute(home: str, path: str) -> str:

@@ -9,7 +9,7 @@ from interlock import _core
 from interlock.errors import ConfigError, RouteFileError, SpecInvalid
 from interlock.record._data import Record
 from interlock.routing._names import EVIDENCE, SELECTION
-from interlock.routing.choice import is_evidence
+from interlock.routing.choice import SIZE_LIMIT, is_evidence
 from interlock.routing.shapes import Selection
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Ledger:
     def _is_ours(self, parts: Parts) -> bool:
         """Say whether nothing stands in a place but what we wrote there."""
         try:
-            content = self._files.read(self._root, parts)
+            content = self._files.read(self._root, parts, SIZE_LIMIT)
         except RouteFileError:
             return False
         return content is None or is_evidence(content)

@@ -183,6 +183,8 @@ class RunFolder:
         if kept is None:
             kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
         given = self.notes().get("selections", len(kept))
+        if given != len(kept):  # Somebody else may have seeded more since.
+            kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
         if given != len(kept):
             message = f"{given} selections were given for this run, and {len(kept)} are kept"
             raise RouteError("route/selection-invalid", message, source_path=_SELECTIONS)

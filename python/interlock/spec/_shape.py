@@ -28,12 +28,12 @@ def shape_problems(
     """Turn the faults that a model found into problems, in the order of the document.
 
     Returns:
-        The problems; and the data without the fields that are not known, where these are all that
-        is wrong, else None.
+        The problems; and the data without what is at fault, so that the rest can be looked at; None
+        where something is missing.
     """
     problems: dict[str, Problem] = {}
     without: JSON = None
-    if all(error["type"] == "extra_forbidden" for error in errors):
+    if all(error["type"] != "missing" for error in errors):
         without = copy.deepcopy(data)
     places = [_place(data, error["loc"]) for error in errors]
     for error, place in zip(errors, places, strict=True):
@@ -113,10 +113,14 @@ def _written(place: Sequence[int | str]) -> str:
 
 
 def _drop(data: JSON, place: list[int | str]) -> None:
+    """Take a field out; of a list's entry the whole list, so that no other changes its place."""
+    while place and isinstance(place[-1], int):
+        place = place[:-1]
     node: Any = data
     for segment in place[:-1]:
-        node = node[segment]
-    del node[place[-1]]
+        node = _child(node, segment)
+    if place and _child(node, place[-1]) is not _MISSING:
+        del node[place[-1]]
 
 
 def _problem(

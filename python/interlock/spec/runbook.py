@@ -275,8 +275,8 @@ def read_runbook(data: JSON) -> tuple[Runbook | None, list[Problem]]:
     """Read a document from plain data.
 
     Returns:
-        The document, or None; and every fault of its shape. Where fields that are not known are
-        all that is wrong, the document is read without them.
+        The document without what is at fault, or None where it cannot do without; and every fault
+        of its shape.
     """
     try:
         return Runbook.model_validate(data), []

@@ -323,4 +323,9 @@ class Builder:
             at = f"{field}.calls.digest"
             self._say("runbook/call-digest", at, step.calls.digest, message)
             policy = None
-        return CalledRunbook(id=step.calls.id, digest=step.calls.digest, policy=policy)
+        return CalledRunbook(
+            id=step.calls.id,
+            digest=step.calls.digest,
+            outcomes=FrozenMap(step.calls.outcomes),
+            policy=policy,
+        )

@@ -53,5 +53,8 @@ CODES: dict[str, str] = {
     "runtime/coverage-insufficient": "dangerous steps, and not every call is observed",
     "runtime/risk-above-ceiling": "the document goes further than the operator allows",
     "runtime/autonomous-unsupervised": "an agent alone, and nothing is enforced",
+    "runtime/nothing-enforced": "a report: the run was only watched",
+    "runtime/not-declared": "a report: what the client enforces and sees is not known",
+    "runtime/unseen-calls": "a report: calls outside the coverage were not seen",
 }
 """Code and meaning; what begins with `lint/` only warns."""

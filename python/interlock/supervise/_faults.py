@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from interlock import _core
 from interlock.errors import Problem
 from interlock.supervise._conditions import part_of, paths_of
-from interlock.supervise._graph import components, reachable, shortest_cycle
+from interlock.supervise._graph import components, ordered, reachable, shortest_cycle
 from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
 
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ def _endless(document: Runbook, built: Builder, policy: Policy) -> Iterator[Prob
         ]
         for step in policy.steps.values()
     }
+    if ordered(list(free), free) is not None:
+        return
     knots = [group for group in components(free) if len(group) > 1 or group[0] in free[group[0]]]
     for group in sorted(knots, key=lambda group: min(built.places[id_] for id_ in group)):
         first = min(group, key=lambda id_: built.places[id_])

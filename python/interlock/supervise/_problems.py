@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["budget_problems", "unknown_key", "unknown_target"]
+__all__ = ["budget_problems", "certain", "unknown_key", "unknown_target"]
+
+
+_PART = re.compile(r"\w+(?:\[[^\]]*\]|\.\w+)?")
+_FOLLOWING = {
+    "runbook/effect-undeclared",
+    "runbook/endless-cycle",
+    "runbook/no-terminal",
+    "runbook/not-exhaustive",
+    "runbook/risk-below-tools",
+    "runbook/unknown-edge",
+}
+"""What can follow from a field that was not read elsewhere in the document."""
+
+
+def certain(problems: Iterable[Problem], dropped: Sequence[str]) -> list[Problem]:
+    """Keep the faults that have nothing to do with fields that were not read.
+
+    Args:
+        problems: What was found in the document without these fields.
+        dropped: The fields.
+    """
+    parts = {found[0] for found in map(_PART.match, dropped) if found}
+    if any(
+        field in parts and field.startswith(("inputs", "terminals", "tools")) for field in dropped
+    ):
+        return []
+
+    def is_apart(problem: Problem) -> bool:
+        part = _PART.match(problem.field)
+        return part is not None and part[0] not in parts
+
+    kept = (one for one in problems if not one.is_warning and one.code not in _FOLLOWING)
+    return [one for one in kept if is_apart(one)]
 
 
 def unknown_target(field: str, target: str, known: Iterable[str]) -> Problem:

@@ -9,7 +9,7 @@ from interlock.errors import Problem, RunbookInvalid
 from interlock.supervise._build import Builder
 from interlock.supervise._faults import edge_budgets, entry_of, faults_of, step_budgets
 from interlock.supervise._frozen import FrozenMap
-from interlock.supervise._problems import budget_problems, unknown_key
+from interlock.supervise._problems import budget_problems, certain, unknown_key
 from interlock.supervise._source import Document, Source, placed, read_source
 from interlock.supervise._warnings import warnings_of
 from interlock.supervise.capability import meets
@@ -118,6 +118,10 @@ def examine(document: Document, runbooks: Iterable[Policy] = ()) -> Examined:
         return Examined(source, tuple(problems), None)
     policy, found = _policy(read, built, entry)
     problems += [*found, *faults_of(read, built, policy), *warnings_of(read, built, policy)]
+    dropped = [one.field for one in shape if one.code != "spec/unknown-field"]
+    if dropped:
+        # What was read is not what is written: it is good for finding more faults, and no more.
+        return Examined(source, (*shape, *certain(problems[len(shape) :], dropped)), None)
     return Examined(source, tuple(problems), _with_problems(policy, read, problems))
 
 

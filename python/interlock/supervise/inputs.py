@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
 from interlock.conditions import Checks
 from interlock.errors import Problem
+from interlock.supervise._secrets import Withheld
 from interlock.supervise.contract import Refusal
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ def check_inputs(
             message = f"{name}: the runbook declares no such input{hint}"
             refusals.append(Refusal("input/unknown", message, str(name)))
             continue
+        if isinstance(value, Withheld) and declared[name].secret:
+            # It was looked at when the run was started; a log has its digest alone.
+            values[name] = cast("JSON", value)
+            continue
         plain, problems = plain_problems(value, name, finite=True)
         found = (
             tuple(_faults(declared[name], plain)) if not problems else (_no_json(declared[name]),)
@@ -61,15 +66,22 @@ def check_inputs(
         refusals += (Refusal(code, f"{name}: {said}", name) for code, said in found)
         if not found:
             values[name] = plain
+    refusals += _left_out(declared, dict(given or {}), values)
+    return InputCheck(values, tuple(refusals))
+
+
+def _left_out(
+    declared: Mapping[str, PolicyInput], given: Mapping[str, object], values: dict[str, JSON]
+) -> Iterator[Refusal]:
+    """Fill in defaults; yield a refusal for each that is missing."""
     for name, entry in declared.items():
-        if name in dict(given or {}):
+        if name in given:
             continue
         if entry.default_json is not None:
             values[name] = _core.Json(entry.default_json).to_python()
         elif entry.required:
             message = f"{name}: is required ({entry.type}); give it when the run is started"
-            refusals.append(Refusal("input/missing", message, name))
-    return InputCheck(values, tuple(refusals))
+            yield Refusal("input/missing", message, name)
 
 
 def default_problems(entry: PolicyInput, field: str) -> list[Problem]:

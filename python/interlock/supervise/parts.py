@@ -188,11 +188,13 @@ class CalledRunbook:
     Attributes:
         id: Its id.
         digest: The digest of its policy, by which it is known.
+        outcomes: Where each of its outcomes leads; another leads where `otherwise` does.
         policy: Its policy; None where it was not given and the faults were passed over.
     """
 
     id: str
     digest: str
+    outcomes: FrozenMap[str, str] = FrozenMap()  # noqa: RUF009 (it cannot be changed)
     policy: Policy | None = None
 
 
@@ -298,7 +300,7 @@ def as_data(value: object) -> JSON:
     if isinstance(value, CompiledSpec):
         return value.to_spec()
     if isinstance(value, CalledRunbook):
-        return {"id": value.id, "digest": value.digest}
+        return {"id": value.id, "digest": value.digest, "outcomes": dict(value.outcomes)}
     if is_dataclass(value):
         return {one.name: as_data(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, FrozenMap):

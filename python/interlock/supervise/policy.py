@@ -93,10 +93,11 @@ class PolicyStep:
 
     def __post_init__(self) -> None:
         """Make exits of transitions, or transitions of exits."""
-        exits = self.exits or tuple(Exit(target) for target in self.transitions)
-        targets = tuple(dict.fromkeys(one.target for one in exits))
-        for name, value in (("exits", exits), ("transitions", targets)):
-            object.__setattr__(self, name, value)
+        if not self.exits:
+            exits = tuple(Exit(target) for target in self.transitions)
+            object.__setattr__(self, "exits", exits)
+        targets = tuple(dict.fromkeys(target for target, _ in self.exits))
+        object.__setattr__(self, "transitions", targets)
         object.__setattr__(self, "tools", tuple(self.tools))
 
     @property

@@ -16,6 +16,8 @@ use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
+use super::sound::{check_array, check_buffers, check_schema};
+
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
@@ -131,7 +133,10 @@ fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> Result<*mut T, Fault> 
 
 /// The type that a schema tells, and the one as which arrays of it are read.
 fn kinds(schema: &FFI_ArrowSchema) -> Result<(DataType, DataType), Fault> {
-    let kind = guarded(|| DataType::try_from(schema))?;
+    let kind = guarded(|| {
+        check_schema(schema)?;
+        DataType::try_from(schema)
+    })?;
     let read_as = nulls_as_structs(&kind);
     Ok((kind, read_as))
 }
@@ -167,14 +172,25 @@ fn nulls_as_structs(kind: &DataType) -> DataType {
 }
 
 fn imported(array: FFI_ArrowArray, kind: DataType) -> Result<ArrayData, Fault> {
-    // SAFETY: a producer keeps to the interface: the buffers are as long as type and length say.
-    guarded(|| unsafe { from_ffi_and_data_type(array, kind) })
+    guarded(|| {
+        check_array(&array, &kind)?;
+        // SAFETY: a producer keeps to the interface: the buffers are as long as type and length
+        // say, and these can be.
+        let array = unsafe { from_ffi_and_data_type(array, kind) }?;
+        check_buffers(&array)?;
+        Ok(array)
+    })
 }
 
 /// What makes no sense is refused, also where the library gives up.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Fault> {
     match catch_unwind(AssertUnwindSafe(read)) {
-        Ok(read) => read.map_err(|error| Fault::Handed(error.to_string())),
+        Ok(read) => read.map_err(|error| {
+            Fault::Handed(match error {
+                ArrowError::CDataInterface(what) => what,
+                error => error.to_string(),
+            })
+        }),
         Err(_) => Err(Fault::Handed("handed over an array that makes no sense".to_owned())),
     }
 }

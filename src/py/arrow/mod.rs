@@ -4,6 +4,7 @@ mod answers;
 mod capsule;
 mod record;
 mod rows;
+mod sound;
 
 pub(super) use answers::ArrowAnswers;
 pub(super) use record::ArrowForeign;

@@ -3,6 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
 
+use crate::error::{Code, Problem};
+use crate::py::errors::raised;
 use crate::py::plain::json_to_python;
 use crate::py::scalar::to_python_text;
 use crate::value::arrow::ArrowNode;
@@ -26,7 +28,7 @@ pub(super) fn to_python<'py>(py: Python<'py>, node: &ArrowNode<'_>) -> PyResult<
         return json_to_python(py, *json);
     }
     let text = |text: &[u8]| to_python_text(py, text).map(Bound::into_any);
-    Ok(match read(node.view())? {
+    Ok(match read(py, node.view())? {
         View::Null => py.None().into_bound(py),
         View::Boolean(boolean) => PyBool::new(py, boolean).to_owned().into_any(),
         View::Number(Number::Int(int)) => int.into_pyobject(py)?.into_any(),
@@ -39,15 +41,18 @@ pub(super) fn to_python<'py>(py: Python<'py>, node: &ArrowNode<'_>) -> PyResult<
         View::Array => {
             let list = PyList::empty(py);
             let mut raised = None;
-            read(node.any_item(&mut |item| {
-                raised = to_python(py, &item).and_then(|item| list.append(item)).err();
-                Ok(raised.is_some())
-            }))?;
+            read(
+                py,
+                node.any_item(&mut |item| {
+                    raised = to_python(py, &item).and_then(|item| list.append(item)).err();
+                    Ok(raised.is_some())
+                }),
+            )?;
             raised.map_or(Ok(list.into_any()), Err)?
         }
         View::Object => {
             let dict = PyDict::new(py);
-            for (name, member) in read(node.members(usize::MAX))? {
+            for (name, member) in read(py, node.members(usize::MAX))? {
                 let name = match name {
                     MemberName::Text(name) => text(&name)?,
                     MemberName::Other(_) => PyString::new(py, "null").into_any(),
@@ -59,6 +64,9 @@ pub(super) fn to_python<'py>(py: Python<'py>, node: &ArrowNode<'_>) -> PyResult<
     })
 }
 
-fn read<T>(found: Read<T>) -> PyResult<T> {
-    found.map_err(|fault| pyo3::exceptions::PyValueError::new_err(fault.reason))
+fn read<T>(py: Python<'_>, found: Read<T>) -> PyResult<T> {
+    found.map_err(|fault| {
+        let problem = Problem::new(Code::WrongType, "records", None, fault.reason);
+        raised(py, "ConfigError", &[problem])
+    })
 }

@@ -167,7 +167,9 @@ impl<'f> Columnar<'f> {
                 sorted.add(verdict, row);
             }
         } else if let Kind::Dictionary(keys, values) = flat.kind() {
-            let memo = memos.of(position, values.count());
+            // More values than rows are not worth a note of each.
+            let noted = values.count() <= frame.count();
+            let memo = if noted { memos.of(position, values.count()) } else { &mut [] };
             for row in rows {
                 let key = keys.get(start + row as usize).and_then(|key| usize::try_from(key).ok());
                 let asked = |key| verdict(predicate, values.get(frame, key));

@@ -230,7 +230,7 @@ impl Spans {
             DataType::LargeList(_) => Self::Long(part.offsets()),
             DataType::FixedSizeList(_, size) => {
                 let size = usize::try_from(*size).ok()?;
-                Self::Fixed(part.start * size, size)
+                Self::Fixed(part.start.saturating_mul(size), size)
             }
             DataType::ListView(_) => Self::ShortViews(part.scalars(0), part.scalars(1)),
             DataType::LargeListView(_) => Self::LongViews(part.scalars(0), part.scalars(1)),

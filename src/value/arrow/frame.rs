@@ -61,6 +61,11 @@ impl<'r> Frame<'r> {
         self.layout
     }
 
+    /// How many rows there are, those outside of the frame among them.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
     /// A row as a record.
     pub fn record(&self, row: usize) -> ArrowNode<'_> {
         ArrowNode::of(Some(self), &self.rows.root, row)

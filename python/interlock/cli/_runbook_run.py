@@ -1,0 +1,284 @@
+"""A person works through a procedure in a terminal: a line is a command, and each is logged."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import anyio
+import click
+
+from interlock.cli._commands import standard_input
+from interlock.cli._runbook_card import card_lines
+from interlock.cli._runbook_lint import policies
+from interlock.cli._runbook_log import LogFile
+from interlock.errors import InterlockError
+from interlock.record.report._text import visible
+from interlock.supervise import (
+    AdapterCoverage,
+    Answer,
+    Deployment,
+    ProposedCall,
+    Supervisor,
+    derive_policy,
+)
+from interlock.supervise.card import way_out
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from interlock.harness._clock import Clock
+    from interlock.supervise import Policy
+    from interlock.supervise.contract import RuntimeProfile
+
+__all__ = ["Setting", "driven"]
+
+HELP = """\
+card                                  the step where the run stands
+call TOOL [NAME=VALUE ...]            may this be called? arguments also as one JSON object
+observe [CALL] completed|failed|in_doubt [NAME=VALUE ...]   what became of it, and its output
+evidence NAME=VALUE ...               what the step must show, or what a decision goes by
+done [STEP] [by=NAME] [via=EDGE]      leave the step
+fail CODE                             the step has failed
+answer [QUESTION] yes|no NAME [NOTE]  what a person says to an open question
+wait SECONDS                          let time go by (in a rehearsal)
+stop [CODE]                           end the run from outside
+finish                                say that the work is done
+quit                                  leave; the run stays where it is"""
+
+_NOT_AT_A_TERMINAL = 3
+_OUTCOMES = ("completed", "failed", "in_doubt")
+
+
+class Setting(NamedTuple):
+    """How a procedure is driven: the options of the command."""
+
+    inputs: tuple[str, ...]
+    profile: str
+    who: str
+    run_id: str | None
+    seconds: float | None
+    log: str | None
+    is_rehearsal: bool
+
+
+class _Misused(Exception):
+    """A line that is no command."""
+
+
+def driven(file: str, others: Sequence[str], setting: Setting) -> int:
+    """Drive a run by the lines of standard input.
+
+    Returns:
+        0 when it ended at a terminal; 1 when it did not start; 3 when it ended elsewhere or not.
+    """
+    policy = derive_policy(file, runbooks=policies(others))
+    inputs = _inputs(policy, setting.inputs)
+    return anyio.run(_drive, policy, inputs, setting)
+
+
+async def _drive(policy: Policy, inputs: dict[str, object], setting: Setting) -> int:
+    clock: Clock | None = None
+    if setting.is_rehearsal:
+        from interlock.testing import ManualClock
+
+        clock = ManualClock(0, ids="rehearsal")
+    full = AdapterCoverage(True, True, True)
+    deployment = Deployment(cast("RuntimeProfile", setting.profile), full)
+    store = LogFile(setting.log)
+    sup = Supervisor(policy, store=store, deployment=deployment, clock=clock)
+    began = await sup.start(
+        agent_identity=setting.who,
+        inputs=inputs,
+        wall_clock_seconds=setting.seconds,
+        run_id=setting.run_id,
+    )
+    for refusal in began.refusals:
+        click.echo(f"refused: {visible(refusal.message)} [{refusal.code}]")
+    if began.state is None:
+        store.close(None)
+        return 1
+    try:
+        _show(card_lines(sup.card()))
+        await _Terminal(sup, setting.who, clock).read()
+    finally:
+        store.close(sup.state)
+    state = sup.state
+    click.echo(f"{state.run_id}: {state.outcome or f'stands at {state.current}'}")
+    return 0 if state.is_over and state.current in policy.terminals else _NOT_AT_A_TERMINAL
+
+
+def _show(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(visible(line))
+
+
+def _inputs(policy: Policy, given: Iterable[str]) -> dict[str, object]:
+    """Read inputs `name=value`; a value is JSON where the input is no text."""
+    inputs: dict[str, object] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise click.BadParameter("must be NAME=VALUE", param_hint="--inputs")
+        declared = policy.inputs.get(name)
+        is_text = declared is None or declared.type == "string"
+        inputs[name] = value if is_text else _value(value)
+    return inputs
+
+
+def _value(text: str) -> object:
+    """Read a value: JSON where it is some, else text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+class _Terminal:
+    """A run and the lines that drive it."""
+
+    def __init__(self, sup: Supervisor, who: str, clock: Clock | None) -> None:
+        self.sup, self.who, self.clock = sup, who, clock
+
+    async def read(self) -> None:
+        """Take line after line until the run is over, or nobody says more."""
+        stdin = standard_input()
+        while not self.sup.state.is_over:
+            if sys.stdin.isatty():
+                click.echo("> ", nl=False)
+            # What is no UTF-8 is no command either.
+            line = stdin.readline().decode("utf-8", "replace")
+            if not line or line.strip() == "quit":
+                return
+            try:
+                await self._made(shlex.split(line, comments=True))
+            except (_Misused, InterlockError, ValueError) as error:
+                click.echo(f"? {visible(str(error))}; help lists the commands")
+
+    async def _made(self, words: list[str]) -> None:
+        if not words:
+            return
+        if words[0] == "card":
+            _show(card_lines(self.sup.card()))
+            return
+        commands: dict[str, Callable[[list[str]], Awaitable[Any]]] = {
+            "call": self.call,
+            "observe": self.observe,
+            "evidence": self.evidence,
+            "done": self.done,
+            "fail": self.fail,
+            "answer": self.answer,
+            "wait": self.wait,
+            "stop": self.stop,
+            "finish": self.finish,
+        }
+        if words[0] not in commands:
+            click.echo(HELP)
+            return
+        where = self.sup.state.path
+        moved = await commands[words[0]](words[1:])
+        if moved is not None:
+            self._tell(moved, where)
+
+    def _tell(self, moved: Any, where: tuple[str, ...]) -> None:
+        if hasattr(moved, "verdict"):
+            click.echo(visible(f"{moved.verdict} {moved.code}: {moved.message}"))
+        for event in moved.events:
+            if event.message not in getattr(moved, "message", ""):
+                click.echo(visible(f"  {event.kind} {event.code}: {event.message}"))
+        if self.sup.state.path != where and not self.sup.state.is_over:
+            _show(card_lines(self.sup.card()))
+
+    async def call(self, words: list[str]) -> object:
+        """Propose a call."""
+        tool, *rest = _needs(words, 1, "call TOOL [NAME=VALUE ...]")
+        return await self.sup.propose(ProposedCall(tool, args=_pairs(rest), actor=self.who))
+
+    async def observe(self, words: list[str]) -> object:
+        """Say what became of a call."""
+        if words and words[0] in _OUTCOMES:
+            words = [_only([one.call_id for one in self.sup.state.open], "open call"), *words]
+        call, outcome, *rest = _needs(words, 2, "observe [CALL] completed|failed|in_doubt")
+        return await self.sup.observe(call, cast("Any", outcome), output=_pairs(rest) or None)
+
+    async def evidence(self, words: list[str]) -> object:
+        """Show what the step must show, or the facts of a decision."""
+        shown = _pairs(_needs(words, 1, "evidence NAME=VALUE ..."))
+        if self.sup.card().kind == "decision":
+            return await self.sup.decide(shown)
+        return await self.sup.verify(shown, by=self.who)
+
+    async def done(self, words: list[str]) -> object:
+        """Leave the step."""
+        named = dict(word.split("=", 1) for word in words if "=" in word)
+        targets = [word for word in words if "=" not in word]
+        target, via = way_out(self.sup.card(), targets[0] if targets else None)
+        if not target or len(targets) > 1 or named.keys() - {"by", "via"}:
+            raise _Misused("say where to: done STEP [by=NAME] [via=EDGE]")
+        via = cast("Any", named.get("via", via))
+        return await self.sup.advance(target, via=via, by=named.get("by"))
+
+    async def fail(self, words: list[str]) -> object:
+        """Say that the step has failed."""
+        return await self.sup.fail(_needs(words, 1, "fail CODE")[0])
+
+    async def answer(self, words: list[str]) -> object:
+        """Take what a person says."""
+        if words and words[0] in ("yes", "no"):
+            words = [_only([one.id for one in self.sup.state.pending], "open question"), *words]
+        question, said, by, *note = _needs(words, 3, "answer [QUESTION] yes|no NAME [NOTE]")
+        if said not in ("yes", "no"):
+            raise _Misused(f"say yes or no, not {said}")
+        given = Answer(question, by, approve=said == "yes", note=" ".join(note))
+        return await self.sup.answer(given)
+
+    async def wait(self, words: list[str]) -> None:
+        """Let time go by."""
+        text = _needs(words, 1, "wait SECONDS")[0]
+        try:
+            seconds = float(text)
+        except ValueError:
+            raise _Misused(f"{text} is no number of seconds") from None
+        if self.clock is None or not 0 <= seconds <= 10**9:
+            raise _Misused("only a rehearsal has a clock that is moved, and it moves on")
+        await self.clock.sleep(seconds)
+
+    async def stop(self, words: list[str]) -> object:
+        """End the run from outside."""
+        return await self.sup.stop(words[0] if words else "operator/stopped", by=self.who)
+
+    async def finish(self, words: list[str]) -> object:
+        """Say that the work is done."""
+        del words
+        return await self.sup.finish()
+
+
+def _only(known: list[str], what: str) -> str:
+    """Return the one thing that can be meant."""
+    if len(known) != 1:
+        raise _Misused(f"there are {len(known)} {what}s: say which")
+    return known[0]
+
+
+def _needs(words: list[str], count: int, usage: str) -> list[str]:
+    if len(words) < count:
+        raise _Misused(f"it is: {usage}")
+    return words
+
+
+def _pairs(words: Sequence[str]) -> dict[str, object]:
+    """Read `name=value` words, or one JSON object."""
+    if len(words) == 1 and words[0].startswith("{"):
+        read = _value(words[0])
+        if isinstance(read, dict):
+            return cast("dict[str, object]", read)
+        raise _Misused("this is no JSON object")
+    found: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise _Misused(f"{word} is not NAME=VALUE")
+        found[name] = _value(value)
+    return found

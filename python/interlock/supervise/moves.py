@@ -1,0 +1,218 @@
+"""How a run moves from step to step, and comes to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlock import _core
+from interlock.supervise._arrive import ask_to_pass, deviate, take_edge
+from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
+from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
+from interlock.supervise.shown import decided
+
+if TYPE_CHECKING:
+    from interlock.supervise.asked import Question
+    from interlock.supervise.parts import Exit, Via
+    from interlock.supervise.policy import Policy, PolicyStep
+    from interlock.supervise.state import RunState
+
+__all__ = ["advance", "fail", "finish", "out_of_time"]
+
+
+def advance(
+    policy: Policy,
+    state: RunState,
+    to: str,
+    *,
+    now: Instant = None,
+    via: Via | None = None,
+    by: str | None = None,
+) -> Transition:
+    """Leave the current step for another, or for a terminal.
+
+    Looked at in this order: whether the run is over; the wall clock; whether the step leads there
+    (else `out-of-order-step`); whether what it must show has been shown (else `unchecked-advance`);
+    what a decision says; who must agree; the budgets of edge and step.
+
+    Args:
+        policy: What the run follows.
+        state: Where it stands.
+        to: The step or terminal.
+        now: The instant.
+        via: What leads there, where two edges lead to one target.
+        by: Who has done a manual step; needed there, and not the agent.
+
+    Raises:
+        PolicyMismatch: When the run follows another policy.
+        ConfigError: When `now` is no instant.
+    """
+    if state.is_over:
+        return over(state, now)
+    draft = Draft(policy, state, now)
+    if draft.out_of_time():
+        return draft.done()
+    lapse(draft)
+    question = next((one for one in draft.state.pending if one.kind == "continue"), None)
+    if question is not None:
+        draft.event("blocked", "run/paused", f"{question.id} is open: {question.text}")
+        return draft.done(question)
+    exits = [one for one in draft.step.exits if one.target == to and via in (None, one.via)]
+    if not exits:
+        targets = ", ".join(draft.step.transitions)
+        said = f"step {draft.step.id} does not lead to {_core.preview(to)}; it leads to {targets}"
+        deviate(draft, "out-of-order-step", "move/no-such-edge", said)
+        return draft.done()
+    if len({one.via for one in exits}) > 1:
+        ways = ", ".join(str(one.via) for one in exits)
+        draft.event("blocked", "move/via-needed", f"several edges lead to {to}: say via ({ways})")
+        return draft.done()
+    return _leave(draft, exits[0], by)
+
+
+def _leave(draft: Draft, way: Exit, by: str | None) -> Transition:
+    """Take an edge that is there, where nothing stands against it."""
+    step = draft.step
+    is_success = way.via == "next"
+    if is_success and step.verify is not None and not draft.state.verified:
+        said = (
+            f"step {step.id} was to be left by its success edge, and what it must show is not shown"
+        )
+        deviate(draft, "unchecked-advance", "verify/unmet", said)
+        return draft.done()
+    if step.kind == "decision":
+        target, reason = decided(step, draft.state)
+        if way.target != target:
+            deviate(draft, "out-of-order-step", "decision/elsewhere", reason)
+            return draft.done()
+    held = _held(draft, step, way, by)
+    if held is not None:
+        return held
+    if is_success and step.verify is None and step.kind != "approval":
+        place = draft.state.place(step.id)
+        if place not in draft.state.unchecked:
+            draft.change(unchecked=(*draft.state.unchecked, place))
+    who = f" by {by}" if by else ""
+    take_edge(draft, way.target, "run/advanced", f"{step.id}->{way.target}{who}")
+    return draft.done()
+
+
+def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transition | None:
+    """Say what keeps the run where it is, without being a departure; None where nothing does."""
+    state, is_success = draft.state, way.via in ("next", None)
+    if is_success and not state.admitted:
+        return _unadmitted(draft, step)
+    if way.via == "next" and step.kind == "manual" and (not by or by == state.agent_identity):
+        said = f"step {step.id} is done by a person: say who in `by`"
+        draft.event("blocked", "manual/by-needed", said)
+        return draft.done()
+    if way.via == "next" and state.open:
+        calls = ", ".join(one.call_id for one in state.open)
+        said = f"calls without an outcome ({calls}): observe them before step {step.id} is left"
+        draft.event("blocked", "call/open", said)
+        return draft.done()
+    if way.via == "timeout" and step.wait is not None and not _waited(draft, step.wait.max_s):
+        said = f"step {step.id} waits {step.wait.max_s:g} s before it is left by its timeout"
+        draft.event("blocked", "wait/not-over", said)
+        return draft.done()
+    target = draft.here.steps.get(way.target)
+    if (
+        target is None
+        or target.gate is None
+        or target.gate.on != "enter"
+        or target.kind == "approval"
+    ):
+        return None
+    return _at_gate(draft, target)
+
+
+def _waited(draft: Draft, seconds: float) -> bool:
+    """Say whether a step was waited in long enough, as far as there is a clock."""
+    entered, at = draft.state.entered_at, draft.state.last_now if draft.now is None else draft.now
+    return entered is None or at is None or at - entered >= seconds
+
+
+def _unadmitted(draft: Draft, step: PolicyStep) -> Transition:
+    """Hold a run at a step that people have not agreed to."""
+    digest = action_digest(
+        draft.state, step=step.id, tool=None, args=None, effect=None, visit=draft.state.visit
+    )
+    if denied(draft.state, digest) is not None:
+        said = f"step {step.id} was not agreed to; it can only be left as a failure"
+        deviate(draft, "unchecked-advance", "gate/denied", said)
+        return draft.done()
+    return _asked(draft, ask_to_pass(draft, step))
+
+
+def _at_gate(draft: Draft, target: PolicyStep) -> Transition | None:
+    """Hold a run before a step that people must agree to first."""
+    gate, state = target.gate, draft.state
+    if gate is None:
+        return None
+    visit = state.visits.get(target.id, 0) + 1
+    digest = action_digest(state, step=target.id, tool=None, args=None, effect=None, visit=visit)
+    approval = granted(state, digest, draft.now)
+    if approval is not None:
+        draft.change(approvals=used(state, approval, target.id))
+        return None
+    if denied(state, digest) is not None:
+        draft.event("blocked", "gate/denied", f"step {target.id} was not agreed to")
+        return draft.done()
+    return _asked(draft, ask(draft, gate, target, kind="enter", visit=visit, digest=digest))
+
+
+def _asked(draft: Draft, question: Question | str) -> Transition:
+    if isinstance(question, str):
+        draft.event("blocked", "gate/nobody", question)
+        return draft.done()
+    return draft.done(question)
+
+
+def fail(policy: Policy, state: RunState, code: str, *, now: Instant = None) -> Transition:
+    """Say that the current step has failed: it is left by its failure edge.
+
+    A step without one is a departure, `unrouted-failure`.
+
+    Raises:
+        PolicyMismatch: When the run follows another policy.
+        ConfigError: When `now` is no instant.
+    """
+    if state.is_over:
+        return over(state, now)
+    draft = Draft(policy, state, now)
+    if draft.out_of_time():
+        return draft.done()
+    step = draft.step
+    way = next((one for one in step.exits if one.via == "failure"), None)
+    if way is None:
+        said = f"step {step.id} failed ({code}) and does not say what then"
+        deviate(draft, "unrouted-failure", "step/unrouted-failure", said)
+        return draft.done()
+    take_edge(draft, way.target, "step/failed", f"{step.id}->{way.target}: failed ({code})")
+    return draft.done()
+
+
+def finish(policy: Policy, state: RunState, *, now: Instant = None) -> Transition:
+    """Say that the work is done: where no terminal was reached, that is a departure.
+
+    Raises:
+        PolicyMismatch: When the run follows another policy.
+        ConfigError: When `now` is no instant.
+    """
+    if state.is_over:
+        return over(state, now)
+    draft = Draft(policy, state, now)
+    if draft.out_of_time():
+        return draft.done()
+    said = f"the run stands at step {draft.step.id}, and that is no end of the procedure"
+    deviate(draft, "terminal-not-reached", "run/not-at-terminal", said)
+    return draft.done()
+
+
+def out_of_time(state: RunState, now: Instant) -> bool:
+    """Say whether a run is past the time it was given; exactly at its end it is not.
+
+    Raises:
+        ConfigError: When `now` is no instant.
+    """
+    at, limit, started = read_now(now), state.wall_clock_seconds, state.started_at
+    return not (at is None or limit is None or started is None) and at - started > limit

@@ -545,3 +545,15 @@ class TestFaults:
 
         assert run.rollout.step("a").status == "failed"
         assert (run.rollout.status, run.rollout.stopped_by) == ("failed", "error")
+
+
+@pytest.mark.parametrize("most", [1, 3, 5])
+def test_an_answer_that_a_limit_kept_from_its_judge_is_the_latest(go: Go, most: int) -> None:
+    """The steps are tiers and judges in turn: the ceiling comes before the judge of the latest."""
+    tiers: list[Any] = [(name, scripted(name)) for name in ("a", "b", "c")]
+    made = Cascade(tiers, accept=lambda _reply: False)
+    result = go(made.run, 1, run=Run(limits=Limits(max_steps=most)))
+    last = "abc"[most // 2]
+
+    assert (result.stopped_by, result.tier, result.output) == ("steps", last, last)
+    assert (result.accepted, result.history[-1].escalated_by) == (False, "unjudged")

@@ -18,7 +18,10 @@ from interlock import (
     Checks,
     ConfigError,
     ErrorClassify,
+    Graph,
     Limits,
+    Loop,
+    Parallel,
     ReplayDivergence,
     Reply,
     Result,
@@ -29,9 +32,11 @@ from interlock import (
     Usage,
     UsageError,
     Verdict,
+    tool,
+    toolbus,
 )
 from interlock.harness import Ctx
-from interlock.record import replay
+from interlock.record import ToolCall, replay
 from interlock.testing import ManualClock, run_checked, scripted
 
 from .conftest import Go
@@ -324,6 +329,8 @@ class TestDifferences:
             {"reply": {"form": "result", "type": 7, "result": []}},
             {"reply": {"form": "record", "type": "Usage", "record": {"input": "x"}}},
             {"reply": {"form": [], "data": {"x": [1]}, "calls": "many"}},
+            {"reply": {"form": []}},
+            {"reply": {"form": {}, "type": []}},
             {"inside": {"a": 1}, "now": "x"},
             {"inside": ["a", "a", 5, None]},
             {"now": [None, "x"]},
@@ -461,3 +468,103 @@ class TestRefused:
 
         with pytest.raises(ConfigError, match="run"):
             go(replay, rollout, judged(), run=5)
+
+
+async def slow(_value: object) -> str:
+    await anyio.sleep_forever()
+    return ""
+
+
+def nested(of: Any, depth: int) -> Any:
+    """Put a callable in a workflow in a workflow."""
+    for at in range(depth):
+        graph = Graph(f"g{at}")
+        graph.node("n", of)
+        of = graph if at % 2 else Chain([("s", of)], name=f"c{at}")
+    return of
+
+
+async def twice(_value: object) -> str:
+    """Run workflows inside, as a function of one's own."""
+    inner = Chain([("in", scripted(used("x"), used("y"))), ("end", scripted("e", "f"))])
+    await inner.run(1)
+    await inner.run(2)
+    return "both"
+
+
+def full(steps: int) -> dict[str, Any]:
+    """Give branches that the ceiling of steps comes between, in every kind of workflow."""
+    turn = scripted("t", "t")
+    return {
+        "twice": twice,
+        "loop": Loop(turn, max_turns=3),
+        "chain": Chain([(f"s{at}", scripted(used("text"))) for at in range(steps)]),
+        "nested": nested(Parallel({"a": scripted("a"), "b": scripted("b")}), 2),
+    }
+
+
+class TestCutShort:
+    """What was cut short while others went on comes out as it did, whatever is asked first."""
+
+    @pytest.mark.parametrize("depth", range(4))
+    @pytest.mark.parametrize("options", [{"quorum": 1}, {"fail": "first"}])
+    def test_siblings_that_were_cancelled(self, go: Go, depth: int, options: Any) -> None:
+        ends = scripted("end") if "quorum" in options else scripted(ValueError("bad"))
+        branches = {"a": nested(slow, depth), "b": ends, "c": nested(slow, depth)}
+        made = Parallel(branches, **options)
+        ran = go(made.run, 1)
+        again = go(replay, ran.rollout, made)
+
+        assert again.rollout == ran.rollout
+        assert again.outcomes == ran.outcomes
+
+    @pytest.mark.parametrize("most", range(1, 24))
+    @pytest.mark.parametrize("concurrency", [1, 2, 8])
+    def test_a_ceiling_of_steps(self, go: Go, most: int, concurrency: int) -> None:
+        made = Parallel(full(6), concurrency=concurrency)
+        limits = Limits(max_steps=most)
+        ran = go(made.run, 1, run=Run(limits=limits))
+        again = go(replay, ran.rollout, made, run=Run(limits=limits))
+
+        assert again.rollout == ran.rollout
+        assert (again.stopped_by, again.usage) == (ran.stopped_by, ran.usage)
+
+    @pytest.mark.parametrize("most", range(1, 60, 3))
+    def test_a_ceiling_of_tokens(self, go: Go, most: int) -> None:
+        made = Parallel(full(6))
+        ran = go(made.run, 1, run=Run(limits=Limits(max_tokens=most)))
+        again = go(replay, ran.rollout, made, run=Run(limits=Limits(max_tokens=most)))
+
+        assert again.rollout == ran.rollout
+
+    @pytest.mark.parametrize("most", range(1, 40, 3))
+    @pytest.mark.parametrize("parallel", [False, True])
+    def test_a_ceiling_between_turn_and_tool(self, go: Go, most: int, *, parallel: bool) -> None:
+        @tool(effect="readonly")
+        async def look(q: str) -> str:
+            """Look something up."""
+            return q
+
+        calls = tuple(ToolCall(str(at), "look", {"q": str(at)}) for at in range(3))
+        turn = scripted(used("t", calls=calls), repeat=True)
+        made = Loop(turn, tools=toolbus([look]), max_turns=3, parallel_tools=parallel)
+        for limits in (Limits(max_tokens=most), Limits(max_steps=most)):
+            ran = go(made.run, 1, run=Run(limits=limits))
+            again = go(replay, ran.rollout, made, run=Run(limits=limits))
+
+            assert again.rollout == ran.rollout
+            assert (again.stopped_by, again.turns) == (ran.stopped_by, ran.turns)
+
+
+@pytest.mark.parametrize("depth", range(1, 4))
+def test_what_ran_is_the_same_whenever_it_ran(go: Go, depth: int) -> None:
+    """A result that is handed on holds times and the id of the run; its digest does not."""
+
+    def made() -> Any:
+        return Chain([("a", nested(scripted(used("text")), depth)), ("b", scripted("end"))])
+
+    early = go(made().run, 1, run=Run("r-1", clock=ManualClock())).rollout
+    late = go(made().run, 1, run=Run("r-2", clock=ManualClock(1_800_000_000_000))).rollout
+
+    assert early.same_as(late)
+    assert early.digest() == late.digest()

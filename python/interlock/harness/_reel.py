@@ -112,7 +112,7 @@ class Reel:
         """See that there is a recorded step for one, or end it as the run was ended there."""
         self.tape.end_if_differs()
         self.tape.moves += 1
-        if not self._places.get(plan.path):
+        if not self._places.get(plan.path) or self._was_kept(plan.path):
             await self._missing(plan)
 
     def cue(self, plan: Plan, attempt: int) -> Cue:
@@ -250,8 +250,8 @@ class Reel:
         """
         recorded = self.recorded
         if recorded is not None and recorded.stopped_by in LIMITED:
-            await self._until(self._is_at_its_end)
-            raise Stopped(recorded.stopped_by)
+            await self._until(self._has_started_all)
+            raise Stopped(recorded.stopped_by, plan.path)
         if recorded is not None and recorded.status == "cancelled":
             await self._cancelled()
         if recorded is not None and recorded.stopped_by == "error":
@@ -265,6 +265,16 @@ class Reel:
         await self._until(self._is_at_its_end)
         self.walk.run.cancel("as it was recorded")
         await anyio.sleep_forever()
+
+    def _was_kept(self, path: str) -> bool:
+        """Say whether a step was noted for not being run, in a run that a limit ended."""
+        is_limited = self.recorded is not None and self.recorded.stopped_by in LIMITED
+        return is_limited and self.steps[self._places[path][0]].status == "skipped"
+
+    def _has_started_all(self) -> bool:
+        return all(
+            at in self._asked or one.status == "skipped" for at, one in enumerate(self.steps)
+        )
 
     def _is_at_its_end(self) -> bool:
         return all(at in self._done or step.status in _CUT for at, step in enumerate(self.steps))

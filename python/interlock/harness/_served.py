@@ -128,7 +128,7 @@ def _value(ending: Ending, step: Step, told: Mapping[str, Any]) -> object:
     if form == "result":
         return _result(ending, step, told, reply)
     values = {None: reply.output, "none": None, "data": reply.data, "input": call}
-    return values.get(form, reply)
+    return values.get(form, reply) if form is None or isinstance(form, str) else reply
 
 
 def _tool_result(call: ToolCall, step: Step) -> ToolResult:

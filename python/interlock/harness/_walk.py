@@ -180,7 +180,7 @@ class Walk(Recorder):
         clock = self.run.clock
         if self.reel is not None:
             await self.reel.ready(plan)
-        admit(self.accounts, plan, clock)
+        admit(self.accounts, plan, clock, is_replayed=self.reel is not None)
         slot = len(self.steps)
         self.steps.append(None)
         frame = Frame(self, plan)

@@ -224,10 +224,13 @@ def _left(most: int | None, used: int) -> float:
     return math.inf if most is None else max(0, most - used)
 
 
-def admit(accounts: Iterable[Account], plan: Plan, clock: Clock) -> None:
+def admit(
+    accounts: Iterable[Account], plan: Plan, clock: Clock, *, is_replayed: bool = False
+) -> None:
     """Count a step and take its reserve, in all accounts or, when one is exhausted, in none.
 
-    Judgement of an answer that was paid for is made also at the ceilings of tokens and cost.
+    Judgement of an answer that was paid for is made also at the ceilings of tokens and cost. A step
+    that is replayed has started once, so that no ceiling holds it.
 
     Raises:
         Stopped: Naming the first ceiling that is reached.
@@ -236,7 +239,8 @@ def admit(accounts: Iterable[Account], plan: Plan, clock: Clock) -> None:
         # A step around this one may hold a reserve, which this one lives in.
         covered = 0 if plan.outer is None else plan.outer.covered(account)
         reason = account.reached(plan.reserve, covered, clock, plan.cost_ms)
-        if reason is not None and not (plan.is_judgement and reason in {"tokens", "cost"}):
+        passes = plan.is_judgement and reason in {"tokens", "cost"}
+        if reason is not None and not (passes or (is_replayed and reason != "cancelled")):
             raise Stopped(reason, plan.path)
     # INVARIANT: nothing is awaited between the test and here, so no other step comes between.
     for account in accounts:

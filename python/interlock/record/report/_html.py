@@ -10,7 +10,7 @@ import base64
 import hashlib
 from typing import TYPE_CHECKING
 
-from interlock.record.report._html_step import item
+from interlock.record.report._html_step import item, status
 from interlock.record.report._style import STYLE
 from interlock.record.report._text import cut, duration, escaped, money, shown, tokens
 from interlock.record.report._view import CONCERNS, said
@@ -56,7 +56,7 @@ def _brief(text: str, most: int = _TEXT) -> str:
 def _head(view: View) -> Iterator[str]:
     rollout, usage = view.rollout, view.rollout.usage
     yield f"<header><h1><code>{_brief(rollout.workflow)}</code> is "
-    yield f"{_status(rollout.status)}</h1>\n<dl>"
+    yield f"{status(rollout.status)}</h1>\n<dl>"
     yield _fact("run", f"<code>{_brief(rollout.run_id)}</code>")
     if rollout.kind:
         yield _fact("kind", _brief(rollout.kind))
@@ -78,12 +78,6 @@ def _head(view: View) -> Iterator[str]:
 
 def _fact(name: str, value: str) -> str:
     return f"<dt>{name}</dt><dd>{value}</dd>\n"
-
-
-def _status(status: str) -> str:
-    """Write a status with its colour; the word is there for who sees none."""
-    name = status if status.isidentifier() and status.isascii() else "other"
-    return f'<span class="s {name}">{_brief(status)}</span>'
 
 
 def _concerns(view: View) -> Iterator[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from interlock.record.report._view import Row
     from interlock.record.rollout import Step
 
-__all__ = ["item"]
+__all__ = ["item", "status"]
 
 _DEEPEST, _TEXT = 6, 300
 _REPLY = ("model", "provider", "id", "stop", "status")
@@ -30,10 +30,16 @@ def item(row: Row, most: int) -> str:
     return (
         f'<li id="s{row.at}" class="{look}"><details><summary>'
         f'<span class="p{depth}"><code>{_value(step.path)}</code>{again}</span>'
-        f'<span class="dim">{step.kind}</span><span class="s {step.status}">{step.status}</span>'
+        f'<span class="dim">{_value(step.kind)}</span>{status(step.status)}'
         f'<span class="n">{spent}</span><span class="n dim">{duration(step.duration_ms)}</span>'
         f"</summary><dl>{facts}</dl></details></li>\n"
     )
+
+
+def status(word: str) -> str:
+    """Write a status with its colour; the word is there for who sees none."""
+    name = word if word.isidentifier() and word.isascii() else "other"
+    return f'<span class="s {name}">{_value(word)}</span>'
 
 
 def _value(text: str, most: int = _TEXT) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlock.record.report._text import code, duration, money, tokens
+from interlock.record.report._text import code, duration, money, tokens, word
 from interlock.record.report._view import CONCERNS, said
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _spends(view: View) -> Iterator[str]:
     rows = (
         (
             code(one.name),
-            one.kind,
+            word(one.kind),
             f"{one.steps:,}",
             f"{one.tokens:,}",
             money(one.cost),
@@ -94,8 +94,8 @@ def _steps(rows: list[Row]) -> Iterator[str]:
     shown = (
         (
             code(row.step.path) + (f" #{row.step.attempt}" if row.step.attempt > 1 else ""),
-            row.step.kind,
-            row.step.status,
+            word(row.step.kind),
+            word(row.step.status),
             f"{row.step.usage.total:,}",
             duration(row.step.duration_ms),
             code(_why(row) or _output(row)),

@@ -12,7 +12,18 @@ from interlock import _core
 if TYPE_CHECKING:
     from interlock.record.usage import Usage
 
-__all__ = ["code", "cut", "duration", "escaped", "label", "money", "shown", "tokens", "visible"]
+__all__ = [
+    "code",
+    "cut",
+    "duration",
+    "escaped",
+    "label",
+    "money",
+    "shown",
+    "tokens",
+    "visible",
+    "word",
+]
 
 # Controls but tab and line feed; marks of direction, of no width and of no meaning; separators of
 # lines; halves of surrogate pairs; tags. Joiners stay: writing needs them.
@@ -49,6 +60,11 @@ def code(text: str, most: int = 200) -> str:
     fence = "`" * (1 + max((len(found) for found in _TICKS.findall(flat)), default=0))
     blank = " " if "`" in (flat[0], flat[-1]) else ""
     return f"{fence}{blank}{flat}{blank}{fence}".replace("|", "\\|")
+
+
+def word(text: str) -> str:
+    """Write a word of the record's own in a table cell of Markdown; what is none, as code."""
+    return text if text.isidentifier() and text.isascii() else code(text)
 
 
 def label(text: str, most: int = 60) -> str:

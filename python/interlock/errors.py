@@ -89,7 +89,7 @@ class ConfigError(InterlockError, ValueError):
     def __init__(self, problems: tuple[Problem, ...] | str) -> None:
         """Take the problems, at least one; or only their text, as Polars raises it again."""
         super().__init__(problems)
-        self.problems = () if isinstance(problems, str) else problems
+        self.problems: tuple[Problem, ...] = () if isinstance(problems, str) else problems
 
     def __str__(self) -> str:
         """One problem on one line, several below each other."""

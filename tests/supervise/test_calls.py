@@ -10,6 +10,10 @@ import pytest
 from interlock.errors import ConfigError
 from interlock.supervise import (
     Answer,
+    Gate,
+    Policy,
+    PolicyStep,
+    PolicyTool,
     ProposedCall,
     RunState,
     advance,
@@ -309,3 +313,22 @@ def test_a_step_may_be_verified_by_its_tool_alone() -> None:
 
 def test_inputs_are_checked_beside_the_contract() -> None:
     assert start_run(DISKS, agent_identity="a", inputs=INPUTS).ok
+
+
+def test_a_denied_next_visit_does_not_hold_the_current_one() -> None:
+    policy = Policy(
+        id="again",
+        steps=[  # type: ignore[arg-type]
+            PolicyStep(id="a", transitions=("b",), tools=("cli:x",)),
+            PolicyStep(id="b", transitions=("b",), tools=("cli:x",), gate=Gate(on="enter")),
+        ],
+        tools=[PolicyTool(id="cli:x", effect="readonly")],  # type: ignore[arg-type]
+        budgets={"b->b": 2},
+    )
+    state = start_run(policy, agent_identity="agent").unwrap()
+    for approve in (True, False):
+        asked = advance(policy, state, "b").state
+        said = Answer(asked.pending[0].id, "ann", approve=approve)
+        state = advance(policy, answer(policy, asked, said).state, "b").state
+    assert (state.current, state.visit) == ("b", 1)
+    assert propose(policy, state, ProposedCall("cli:x")).verdict == "allow"

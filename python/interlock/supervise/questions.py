@@ -281,7 +281,8 @@ def _close(draft: Draft, question: Question, *, approved: bool) -> None:
     if not pending and question.asked_at is not None and draft.now is not None:
         waited += draft.now - question.asked_at
     draft.change(pending=pending, approvals=(*state.approvals, approval), waited_seconds=waited)
-    if question.kind == "approval" or (question.kind == "enter" and question.step == state.current):
+    is_here = (question.step, question.visit) == (state.current, state.visit)
+    if question.kind == "approval" or (question.kind == "enter" and is_here):
         draft.change(admitted=approved)
     if question.kind == "continue" and not approved:
         draft.end("aborted", "run/not-continued", "a person decided that the run does not go on")

@@ -279,7 +279,7 @@ RAISED: list[tuple[BaseException, str]] = [
     ),
     (ValueError(f"cannot read {HIDDEN}: empty"), "ValueError: cannot read …/keys.txt: empty"),
     (ValueError(r"in C:\Users\me\app\run.py"), "ValueError: in …/run.py"),
-    (ValueError("in ~/work/run.py, line 3"), "ValueError: in …/run.py, line 3"),
+    (ValueError("in ~/notes/run.py, line 3"), "ValueError: in …/run.py, line 3"),
     (ValueError("https://example.com/v1/users"), "ValueError: https://example.com/v1/users"),
     (ValueError("and/or, 1/2, a/b/c"), "ValueError: and/or, 1/2, a/b/c"),
     (

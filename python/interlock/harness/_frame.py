@@ -118,6 +118,11 @@ class Frame:
             self.made_key = _core.digest([self.walk.run.run_id, plan.path, plan.name, plan.digest])
         return self.made_key
 
+    def reading(self, read: Callable[[], int]) -> int:
+        """Read an instant, which is recorded; one that is played again as it was."""
+        self.readings.append(read() if self.cue is None else self.cue.reading())
+        return self.readings[-1]
+
     def covered(self, account: Account) -> int:
         """Return what this step and those around it hold reserved in an account."""
         own = self.plan.reserve if account in self.walk.accounts else 0

@@ -110,6 +110,8 @@ class Frame:
     readings: list[int] = field(default_factory=list[int])
     cue: Cue | None = None
     made_key: str | None = None
+    is_unmetered: bool = False
+    """Whether a provider's reply in it told no usage."""
 
     def key(self) -> str:
         """Return the idempotency key, made when it is first asked for."""

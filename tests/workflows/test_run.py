@@ -13,6 +13,7 @@ from interlock import (
     Cascade,
     Chain,
     ConfigError,
+    ErrorInfo,
     Limits,
     Reply,
     Retry,
@@ -384,6 +385,14 @@ class TestRetry:
         assert [attempt for attempt, _ in keys] == [1, 2, 3]
         assert {key for _, key in keys} == {step.idempotency_key for step in steps}
         assert len(clock.slept) == 2
+
+    def test_the_wait_doubles_up_to_the_longest(self) -> None:
+        retry = Retry(max_attempts=10_000, max_wait=9)
+        reset = ErrorInfo("reset", action="backoff")
+
+        assert [retry.wait(reset, at) for at in (1, 2, 3, 4, 5, 6, 9_999)] == [
+            0.5, 1, 2, 4, 8, 9, 9]  # fmt: skip
+        assert retry.wait(reset, 10_000) is None
 
     def test_what_is_not_worth_it_is_not_retried(self, go: Go, clock: ManualClock) -> None:
         model = scripted(ValueError("bad"))

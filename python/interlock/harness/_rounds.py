@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
-from interlock.errors import ConfigError, UsageError
+from interlock.errors import ConfigError
 from interlock.harness._frame import input_digest
 from interlock.record._data import Record
 from interlock.record.reply import plain_data
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "RefineRound",
     "best_of",
-    "check_score",
     "feedback_digest",
     "fingerprint",
-    "is_score",
 ]
 
 
@@ -69,22 +66,6 @@ def best_of(rounds: Sequence[RefineRound]) -> RefineRound | None:
         last = accepted or judged
         return last[-1] if last else None
     return max(scored, key=lambda pair: pair[0])[1]
-
-
-def is_score(value: object) -> bool:
-    """Say whether a value can be compared as a score: a finite number."""
-    return type(value) in (int, float) and math.isfinite(cast("float", value))
-
-
-def check_score(score: object, step: str) -> None:
-    """Refuse a score that is none.
-
-    Raises:
-        UsageError: Naming the step that gave it.
-    """
-    if score is not None and not is_score(score):
-        shown = _core.preview(score)
-        raise UsageError(f"{step} gave the score {shown}; a score is a finite number, or None")
 
 
 def fingerprint(answer: Reply | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
+from inspect import isawaitable
 from typing import Any, cast
 
 from interlock import _core
@@ -63,11 +64,10 @@ def plain_data(value: object) -> Any:
     Raises:
         ConfigError: Where JSON cannot hold it.
     """
-    if _is_model(value):
-        return cast("Any", value).model_dump(mode="json")
     if isinstance(value, Record):
         return value.to_dict()
-    return _core.plain(value)
+    plain = cast("Any", value).model_dump(mode="json") if _is_model(value) else value
+    return _core.plain(plain, finite=True)
 
 
 def _with_calls(reply: Reply, step: str) -> Reply:
@@ -109,6 +109,8 @@ def _data_reply(value: object, step: str) -> Reply:
     if _is_data(value):
         return Reply(_written(value, step), data=value, raw=value)
     kind = type(value)
+    if isawaitable(value):
+        raise UsageError(f"{step} returned a {kind.__qualname__} that nobody waits for: await it")
     raise UsageError(
         f"{step} returned a {kind.__module__}.{kind.__qualname__}; return text, a mapping, a "
         "dataclass, a Reply, a workflow's result or a provider's response"

@@ -121,7 +121,10 @@ class Workflow(Frozen, ABC, Generic[S, R]):
 
         Raises:
             UsageError: Inside a running event loop, where it would block that loop.
+            ConfigError: For a backend that there is not.
         """
+        if backend not in ("asyncio", "trio"):
+            raise_problems([wrong(backend, "backend", "must be one of asyncio, trio")])
         try:
             anyio.get_current_task()
         except RuntimeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import pytest
 
 from interlock import Rollout, Run, Usage, report, streamed
@@ -85,3 +86,47 @@ def test_a_report_names_every_step(go: Go, name: str) -> None:
         assert all(step.path in text for step in result.rollout.all_steps())
     assert made.to_mermaid().count("<br/>") == len(list(result.rollout.all_steps()))
     assert made.to_dict()["usage"] == result.usage.to_dict()
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("how", ["by its scope", "by its run"])
+def test_cancelled_wherever_it_is_its_record_is_whole(go: Go, name: str, how: str) -> None:
+    statuses: list[str] = []
+
+    async def work(moment: int) -> None:
+        events: list[Event] = []
+        run = Run("r", clock=ManualClock(), on_event=events.append)
+        result: Any = None
+
+        async def cancel() -> None:
+            for _ in range(moment):
+                await anyio.lowlevel.checkpoint()
+            if how == "by its run":
+                run.cancel("enough")
+            scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            with anyio.CancelScope() as outer:
+                scope = outer if how == "by its scope" else anyio.CancelScope()
+                group.start_soon(cancel)
+                result = await EVERY[name]().run({"q": 1}, run=run)
+            group.cancel_scope.cancel()
+        if not run.walks:
+            return
+        rollout = run.rollout
+        statuses.append(rollout.status)
+        steps = [event.path for event in events if event.event == "step_started"]
+        ended = [event.path for event in events if event.event == "step_ended"]
+
+        assert rollout.status == ("cancelled" if result is None else result.status)
+        assert Rollout.from_json(rollout.to_json()) == rollout
+        assert set(steps) <= set(ended)
+        assert events[-1].event == "run_ended"
+        assert all(step.ended_at for step in rollout.all_steps())
+        assert rollout.usage == sum((step.usage for step in rollout.steps), Usage())
+
+    for moment in range(12):
+        go(work, moment)
+
+    assert "cancelled" in statuses
+    assert statuses[-1] != "cancelled"

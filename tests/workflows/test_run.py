@@ -529,6 +529,30 @@ class TestEvents:
         assert events[-1].data == {"status": "completed", "stopped_by": "done"}
         assert all(Event.from_dict(event.to_dict()) == event for event in events)
 
+    @pytest.mark.parametrize(
+        ("limits", "reason"),
+        [
+            (Limits(max_tokens=5), "tokens"),
+            (Limits(max_cost=9), "cost"),
+            (Limits(max_steps=1), "steps"),
+            (Limits(timeout=9), "deadline"),
+            (Limits(max_tokens=6), None),
+        ],
+    )
+    def test_a_limit_that_ends_a_workflow_is_told(
+        self, go: Go, clock: ManualClock, limits: Limits, reason: str | None
+    ) -> None:
+        events: list[Event] = []
+        model = scripted(used("a", 5, cost=9), seconds=9, clock=clock)
+        run = Run(limits=limits, clock=clock, on_event=events.append)
+        result = go(chain, 1, [("a", model), ("b", lambda _a: "b")], run=run)
+        told = [(event.event, event.data) for event in events[-2:]]
+
+        assert result.stopped_by == (reason or "done")
+        assert (told[0] == ("budget", {"stopped_by": reason})) == (reason is not None)
+        assert [event.event for event in events].count("budget") == (reason is not None)
+        assert told[1][0] == "run_ended"
+
     def test_a_listener_that_raises_changes_nothing(self, go: Go) -> None:
         def broken(_event: Event) -> None:
             raise ValueError("listener")

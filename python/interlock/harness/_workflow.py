@@ -201,6 +201,8 @@ class Workflow(Frozen, ABC, Generic[S, R]):
             ended = cast("Rollout", walk.ended)
             with anyio.move_on_after(2, shield=True):
                 told = {"status": ended.status, "stopped_by": ended.stopped_by}
+                if ended.stopped_by in LIMITED:
+                    await walk.tell("budget", walk.path, {"stopped_by": ended.stopped_by})
                 await walk.tell("run_ended", walk.path, told)
         return result
 

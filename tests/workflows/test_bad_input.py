@@ -80,8 +80,8 @@ CASES: list[tuple[Any, list[str]]] = [
             "max_tokens": (-1, True, 1.5, math.inf, "9"),
             "max_cost": (-1, 0.5, math.nan),
             "max_steps": (-1, False),
-            "timeout": (-1, 0, math.inf, math.nan, True, "1"),
-            "step_timeout": (0, math.inf),
+            "timeout": (-1, 0, math.inf, math.nan, True, "1", 1e9 + 1, 10**400),
+            "step_timeout": (0, math.inf, 10**400),
             "weigh": (3,),
         }.items()
         for value in values
@@ -90,6 +90,7 @@ CASES: list[tuple[Any, list[str]]] = [
     (lambda: Limits(max_token=1), ["max_token"]),  # type: ignore[call-arg]
     (lambda: Retry(max_attempts=0), ["retry.max_attempts"]),
     (lambda: Retry(max_wait=math.inf), ["retry.max_wait"]),
+    (lambda: Retry(max_wait=10**400), ["retry.max_wait"]),
     (lambda: Retry(classify=1), ["retry.classify"]),  # type: ignore[arg-type]
     (lambda: Retry(max_attempt=1), ["max_attempt"]),  # type: ignore[call-arg]
     (lambda: Run(concurrency=0), ["concurrency"]),

@@ -178,6 +178,13 @@ class TestLimits:
 
         assert go(chain, 1, stages, run=run).stopped_by == "done"
 
+    @pytest.mark.parametrize("seconds", [1e-9, 1e9])
+    def test_the_shortest_and_the_longest_time(self, go: Go, seconds: float) -> None:
+        limits = Limits(timeout=seconds, step_timeout=1e9)
+        result = go(chain, 1, [Stage("a", scripted("a"), timeout=1e9)], run=Run(limits=limits))
+
+        assert result.stopped_by == ("done" if seconds > 1 else "deadline")
+
     def test_cost(self, go: Go) -> None:
         stages = [("a", scripted(used("a", 5, cost=70))), ("b", scripted())]
         result = go(chain, 1, stages, run=Run(limits=Limits(max_cost=70)))

@@ -48,7 +48,8 @@ class Run:
         limiters: Named capacities that steps share, such as `{"openai": 4}`.
         clock: Its clock, which tests replace.
         on_event: Called with every event; what it raises is recorded and changes nothing.
-        content: `full`, or `digest`: the record holds digests in place of what was answered.
+        content: `full`, or `digest`: the record holds digests in place of what was asked and
+            answered. What errors and judges say stays, and may quote it.
         tags: The caller's own marks, which the record carries.
 
     Raises:

@@ -255,3 +255,55 @@ class TestCancellations:
 
         anyio.run(main)
         assert run.rollout.status == "cancelled"
+
+
+class Interrupt(BaseException):
+    """What is no Exception."""
+
+
+SIDE_BY_SIDE: dict[str, Callable[[Faulty], Any]] = {
+    "tools": lambda bad: looping(bad, count=3, parallel=True),
+    "branches": lambda bad: Parallel({"a": bad, "b": bad, "c": bad}),
+    "votes": lambda bad: Vote(bad, n=3),
+    "nodes": lambda bad: graph(a=bad, b=bad, c=bad),
+    "workers": lambda bad: orchestrate(worker=bad),
+}
+
+
+class TestInterrupts:
+    @pytest.mark.parametrize("is_async", [True, False], ids=["async", "sync"])
+    @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, Interrupt])
+    @pytest.mark.parametrize("place", [*SIDE_BY_SIDE, *PLACES])
+    def test_what_is_no_exception_passes_as_it_is(
+        self, go: Go, place: str, kind: type[BaseException], is_async: bool
+    ) -> None:
+        run, error = Run(), kind("now")
+        made = (SIDE_BY_SIDE | PLACES)[place](raising(error, is_async=is_async))
+        with pytest.raises(kind) as caught:
+            go(made.run, {"q": 1}, run=run)
+
+        assert caught.value is error
+        assert (run.rollout.status, run.rollout.stopped_by) == ("cancelled", "cancelled")
+
+    @pytest.mark.parametrize("place", SIDE_BY_SIDE)
+    def test_its_siblings_are_ended_first(self, go: Go, place: str) -> None:
+        ended: list[int] = []
+        started: list[int] = []
+
+        async def worker(_value: object) -> str:
+            started.append(1)
+            if len(started) == 1:
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    ended.append(1)
+            while not started[1:]:
+                await anyio.lowlevel.checkpoint()
+            raise SystemExit(3)
+
+        async def work() -> None:
+            with pytest.raises(SystemExit):
+                await SIDE_BY_SIDE[place](worker).run({"q": 1})
+            assert ended == [1]
+
+        go(work)

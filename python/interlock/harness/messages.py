@@ -38,7 +38,8 @@ def openai_messages(state: LoopState) -> list[Message]:
     messages = _first(state)
     for exchange in state.exchanges:
         pairs = list(_pairs(exchange))
-        said: Message = {"role": "assistant", "content": exchange.reply.output or None}
+        text = exchange.reply.output
+        said: Message = {"role": "assistant", "content": text if text.strip() else None}
         if pairs:
             said["tool_calls"] = [
                 {
@@ -48,7 +49,8 @@ def openai_messages(state: LoopState) -> list[Message]:
                 }
                 for ident, call, _ in pairs
             ]
-        messages.append(said)
+        # A message without any content is refused.
+        messages += [said] if text.strip() or pairs else []
         messages += [
             {"role": "tool", "tool_call_id": ident, "content": text_of(result)}
             for ident, _, result in pairs
@@ -68,7 +70,7 @@ def responses_items(state: LoopState) -> list[Message]:
     items = _first(state)
     for exchange in state.exchanges:
         pairs = list(_pairs(exchange))
-        if exchange.reply.output:
+        if exchange.reply.output.strip():
             items.append({"role": "assistant", "content": exchange.reply.output})
         items += [
             {

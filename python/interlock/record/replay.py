@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, ReplayDivergence, UsageError
-from interlock.record.reply import plain_data
+from interlock.record.reply import data_digest
 from interlock.record.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _recorded_values(rollout: Rollout) -> object:
             "the record does not hold what the run was started with, since JSON cannot hold it or "
             "the run was inside another one: give it as values="
         )
-    found = _core.digest(plain_data(rollout.input))
+    found = data_digest(rollout.input)
     if found == rollout.input_digest:
         return rollout.input
     if rollout.input is None:

@@ -49,7 +49,8 @@ async def replay(
             path for whatever is asked, and only a step that the record lacks ends it.
         values: What the run was started with; what the record holds when left out.
         run: A `Run(...)` with the limits, hooks and retries of the run, where judgement depends on
-            them. Its id, clock and tags are those of the record.
+            them, or a limit held a step of a run that came to another end. Its id, clock and tags
+            are those of the record.
 
     Returns:
         The result; under `strict` with a rollout that is equal to the recorded one.

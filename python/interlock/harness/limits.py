@@ -33,7 +33,7 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Stopped",
     "UNLIMITED",
     "admit",
-    "held_back",
+    "fits_later",
     "remaining",
     "settle",
 ]
@@ -253,8 +253,8 @@ def admit(
         account.reserved += plan.reserve
 
 
-def held_back(accounts: Iterable[Account], reserve: int, outer: Frame | None) -> bool:
-    """Say whether a step does not fit for no other reason than what others hold reserved."""
+def fits_later(accounts: Iterable[Account], reserve: int, outer: Frame | None) -> bool:
+    """Say whether a step does not fit now, and does once others gave back what they reserved."""
     is_held = False
     for account in accounts:
         most = account.limits.max_tokens

@@ -189,8 +189,8 @@ class Dag:
 
     def _stop(self, at: int, stop: Stopped) -> None:
         """Note that a node did not start; where others give tokens back, it is tried again."""
-        if stop.path not in (self._paths.get(at), self._paths.get(~at)):
-            # It did start, and a step inside it did not.
+        if stop.path is None or stop.path not in (self._paths.get(at), self._paths.get(~at)):
+            # It did start; a step inside it did not, or its next attempt.
             self.known[at] = "cancelled"
         else:
             self._started.discard(at)

@@ -109,6 +109,8 @@ class Frame:
     readings: list[int] = field(default_factory=list[int])
     cue: Cue | None = None
     made_key: str | None = None
+    is_unmetered: bool = False
+    """Whether a provider's reply in it told no usage."""
 
     def key(self) -> str:
         """Return the idempotency key, made when it is first asked for."""
@@ -116,6 +118,11 @@ class Frame:
             plan = self.plan
             self.made_key = _core.digest([self.walk.run.run_id, plan.path, plan.name, plan.digest])
         return self.made_key
+
+    def reading(self, read: Callable[[], int]) -> int:
+        """Read an instant, which is recorded; one that is played again as it was."""
+        self.readings.append(read() if self.cue is None else self.cue.reading())
+        return self.readings[-1]
 
     def covered(self, account: Account) -> int:
         """Return what this step and those around it hold reserved in an account."""

@@ -36,7 +36,8 @@ ARCHIVE = "archive"
 _RUNS = "runs"
 _SELECTIONS = "selections.json"
 _NOTES = "run.json"
-_KEPT = (EXECUTION, ARCHIVE, _SELECTIONS, _NOTES, "visits.json", "journal.jsonl")
+_KEPT = (EXECUTION, ARCHIVE, _SELECTIONS, "visits.json", "journal.jsonl", _NOTES)
+_CLEANING = b'{"cleaning":true}\n'
 
 
 class RunFolder:
@@ -177,16 +178,21 @@ class RunFolder:
         """Return the caller's choices that are kept with the run, by router.
 
         Raises:
-            RouteError: When they are not as many as were given.
+            RouteError: When they are fewer than were given.
+            StoreError: When what is kept is damaged.
         """
+        given = self.notes().get("selections", 0)
+        if type(given) is not int:
+            raise StoreError(f"{_NOTES}: is damaged: selections must be how many were given")
         kept = self._selections
-        if kept is None:
-            kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
-        given = self.notes().get("selections", len(kept))
-        if given != len(kept):  # Somebody else may have seeded more since.
-            kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
-        if given != len(kept):
-            message = f"{given} selections were given for this run, and {len(kept)} are kept"
+        if kept is None or len(kept) < given:  # Somebody else may have seeded more since.
+            kept = self._kept()
+        # More than were noted is no fault: a seed was killed right after it wrote them.
+        if len(kept) < given:
+            message = (
+                f"{given} selections were given for this run, and {len(kept)} are kept: restore "
+                "the file, or clean the run"
+            )
             raise RouteError("route/selection-invalid", message, source_path=_SELECTIONS)
         return kept
 
@@ -208,8 +214,15 @@ class RunFolder:
         """Remove all that a run has left; the locks stay."""
         with self.locked():
             self._selections = None
+            # Noted, so that one that is killed in the middle is finished before the next run.
+            self.files.write(self.path, (_NOTES,), _CLEANING)
             for name in _KEPT:
                 self.files.remove(self.path, (name,))
+
+    @property
+    def is_half_cleaned(self) -> bool:
+        """Whether a `clean` was cut short."""
+        return "cleaning" in self.notes()
 
     def notes(self) -> dict[str, Any]:
         """Return what is noted of the run as a whole."""
@@ -244,6 +257,14 @@ class RunFolder:
         self.note(selections=len(merged))
         for router_id, route_id in chosen.items():
             self.files.write(self.path, (EXECUTION, router_id, SELECTION), written(route_id))
+
+    def _kept(self) -> dict[str, str]:
+        kept = self._data(_SELECTIONS).get("selections", {})
+        if not isinstance(kept, dict) or not all(
+            isinstance(route, str) for route in cast("dict[str, object]", kept).values()
+        ):
+            raise StoreError(f"{_SELECTIONS}: is damaged: selections must name a route by router")
+        return cast("dict[str, str]", kept)
 
     def _data(self, name: str) -> dict[str, Any]:
         content = self.files.read(self.path, (name,))

@@ -137,14 +137,14 @@ class RunFolder:
             RunBusy: When somebody else has the run for longer than the timeout.
             StoreError: When the evidence cannot be written; then no route is taken.
         """
-        router = next((one for one in plan.routers if one.id == router_id), None)
-        if router is None:
+        step = plan.step(router_id)
+        if step is None or step.router is None:
             known = [one.id for one in plan.routers]
             near = hint(router_id, known)
             message = f"is no router of the plan{near}; there are {', '.join(known) or 'none'}"
             raise RouteError("route/plan", message, value=_core.preview(router_id))
         refuse_plan(plan, router_id)
-        return self.take(plan, router, visit=visit, at=at)
+        return self.take(plan, step.router, visit=visit, at=at)
 
     def take(
         self,
@@ -170,7 +170,7 @@ class RunFolder:
             sources = sources_for(plan, router, self)
             selection = resolve(router, sources, visit=done + 1)
             self._guard(plan, router, selection, counts)
-            silent = silent_producers(router.id, selection.absent, self.completed())
+            silent = silent_producers(router.id, selection.absent, self.completed)
             self.ledger.record(Evidence.of(selection, self._instant(at), silent))
         return selection
 

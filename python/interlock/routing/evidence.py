@@ -118,15 +118,25 @@ class Ledger:
     def caught_up(self, router_id: str) -> tuple[dict[str, int], list[Evidence]]:
         """Finish the visit that a crash cut short, if there is one; return counts and entries."""
         visits = self.visits()
-        counts = visits.setdefault(router_id, {})
+        counts, entries = self._standing(router_id, visits)
+        if entries:
+            self._settle(entries[-1], {**visits, router_id: counts})
+        return counts, entries
+
+    def counts(self, router_id: str) -> dict[str, int]:
+        """Return how often each route of a router was taken, and write nothing."""
+        return self._standing(router_id, self.visits())[0]
+
+    def _standing(
+        self, router_id: str, visits: dict[str, dict[str, int]]
+    ) -> tuple[dict[str, int], list[Evidence]]:
+        counts = dict(visits.get(router_id, {}))
         entries = self.entries(router_id)
         done = sum(counts.values())
         for entry in entries:
             if entry.visit > done:
                 counts[entry.route_id] = counts.get(entry.route_id, 0) + 1
                 done += 1
-        if entries:
-            self._settle(entries[-1], visits)
         return counts, entries
 
     def record(self, entry: Evidence) -> None:

@@ -169,7 +169,7 @@ class RunFolder:
                 raise UsageError(f"{router.id} was visited {done} times; visit {visit} cannot be")
             sources = sources_for(plan, router, self)
             selection = resolve(router, sources, visit=done + 1)
-            self._guard(plan, router, selection, counts)
+            self.guard(plan, router, selection, counts)
             silent = silent_producers(router.id, selection.absent, self.completed)
             self.ledger.record(Evidence.of(selection, self._instant(at), silent))
         return selection
@@ -278,10 +278,10 @@ class RunFolder:
             raise StoreError(f"{name}: is damaged: no JSON object")
         return cast("dict[str, Any]", data)
 
-    def _guard(
+    def guard(
         self, plan: Plan | None, router: Router, selection: Selection, counts: Mapping[str, int]
     ) -> None:
-        """Refuse a route that was taken as often as it may be."""
+        """Refuse a route that was taken as often as it may be; `counts` are those of the ledger."""
         taken = counts.get(selection.route_id, 0)
         if taken < router.max_visits:
             return

@@ -43,8 +43,11 @@ PLAN = {
 PROCESSES = """
 import json, os, signal, sys
 from functools import partial
+from pathlib import Path
 import anyio, anyio._backends._asyncio, filelock
-from interlock.routing import Plan, RunFolder, run_full_workflow, run_workflow, write_choice
+from interlock import Run, route
+from interlock.routing import (
+    Plan, RunFolder, by_file, run_full_workflow, run_workflow, write_choice)
 from interlock.routing._files import DiskFiles
 
 
@@ -88,6 +91,20 @@ def seeds(root, at, when):
     run.route(plan, "pick", visit=1)
     with open(os.path.join(root, "ended"), "w") as file:
         json.dump(files.count, file)
+
+
+def filed(root, at, when):
+    plan = Plan.load(os.path.join(root, "plan.json"))
+    folder = RunFolder(root, "one", files=Deadly(at, when))
+    pick = by_file(plan.routers[1], folder)
+    arms = {"stop": lambda _: "stopped", "back": str}
+    if not at:
+        Path(folder.step_path("seeded")).mkdir(parents=True, exist_ok=True)
+        Path(folder.step_path("seeded"), "route_selection.json").write_text(
+            '{"select_route": "stop"}')
+    result = anyio.run(lambda: route("x", classify=pick, arms=arms, run=Run("one")))
+    with open(os.path.join(root, "ended"), "w") as file:
+        json.dump([result.output, folder.files.count], file)
 
 
 def full(root, at, when):
@@ -254,6 +271,28 @@ def test_a_kill_at_every_removal_of_what_an_earlier_run_left(
         is_begun = (at, when) not in ((1, "before"), (1, "within"))
         assert is_begun == (root / "probed").exists(), at
         assert not is_begun or whole == left_behind(root), at
+
+
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+def test_a_kill_at_every_write_of_a_route_that_reads_a_file(
+    when: str, tmp_path: Path, processes: Processes
+) -> None:
+    undisturbed = ready(tmp_path / "whole")
+    assert 0 == processes.run(undisturbed, name="filed")
+    writes = ended(undisturbed)[1]
+
+    assert writes > 2
+    for at in range(1, writes + 1):
+        root = ready(tmp_path / str(at))
+        own = Path(RunFolder(root, "one").step_path("seeded"), SELECTION)
+        own.parent.mkdir(parents=True)
+        own.write_text('{"select_route": "stop"}', "utf-8")
+
+        assert -signal.SIGKILL == processes.run(root, at, when, name="filed"), at
+        assert 0 == processes.run(root, name="filed"), at
+        assert "stopped" == ended(root)[0], at
+        assert {"seeded": {"stop": 1}} == RunFolder(root, "one").ledger.visits(), at
+        assert 1 == len(RunFolder(root, "one").evidence()), at
 
 
 def test_a_kill_between_evidence_and_jump(tmp_path: Path, processes: Processes) -> None:

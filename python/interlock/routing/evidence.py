@@ -33,6 +33,7 @@ class Evidence(Record):
             absent, digest: As in `Selection`.
         at: When, `YYYY-MM-DDTHH:MM:SS.mmmZ`.
         silent: Steps that were to write a choice, ran to their end and wrote none.
+        key: The idempotency key of the step of a workflow that asked; empty where none did.
     """
 
     schema: str
@@ -48,16 +49,21 @@ class Evidence(Record):
     at: str
     digest: str
     silent: tuple[str, ...] = ()
+    key: str = ""
 
     @classmethod
-    def of(cls, selection: Selection, at: str, silent: tuple[str, ...] = ()) -> Self:
+    def of(
+        cls, selection: Selection, at: str, *, silent: tuple[str, ...] = (), key: str = ""
+    ) -> Self:
         """Write down a selection."""
-        return cls(schema=SCHEMA, at=at, silent=silent, **asdict(selection))
+        return cls(schema=SCHEMA, at=at, silent=silent, key=key, **asdict(selection))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as data; every field is there."""
-        wire = asdict(self)
-        return {**wire, "absent": list(self.absent), "silent": list(self.silent)}
+        """Return the evidence as data; every field is there, but for a key that is none."""
+        wire = {**asdict(self), "absent": list(self.absent), "silent": list(self.silent)}
+        if not self.key:
+            del wire["key"]
+        return wire
 
     @property
     def selection(self) -> Selection:

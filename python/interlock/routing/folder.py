@@ -153,8 +153,12 @@ class RunFolder:
         *,
         visit: int | None = None,
         at: int | str | None = None,
+        key: str = "",
     ) -> Selection:
-        """Do as `route` for a router that is checked, also without a plan around it."""
+        """Do as `route` for a router that is checked, also without a plan around it.
+
+        A visit that was written down under the key is answered from there.
+        """
         if visit is not None and (type(visit) is not int or visit < 1):
             raise UsageError(f"visit is {_core.preview(visit)}; it must be a whole number, 1 up")
         with self.locked():
@@ -167,11 +171,15 @@ class RunFolder:
                 return _recorded(router, entries, visit)
             if visit is not None and visit > done + 1:
                 raise UsageError(f"{router.id} was visited {done} times; visit {visit} cannot be")
+            asked = [entry for entry in entries if key and entry.key == key]
+            if asked:
+                return asked[0].selection
             sources = sources_for(plan, router, self)
             selection = resolve(router, sources, visit=done + 1)
             self.guard(plan, router, selection, counts)
             silent = silent_producers(router.id, selection.absent, self.completed)
-            self.ledger.record(Evidence.of(selection, self._instant(at), silent))
+            entry = Evidence.of(selection, self._instant(at), silent=silent, key=key)
+            self.ledger.record(entry)
         return selection
 
     def selections(self) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock.supervise._arrive import ask_to_pass, deviate, take_edge
+from interlock.supervise._arrive import ask_to_pass, asks_first, deviate, entering, take_edge
 from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
-from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
+from interlock.supervise.questions import ask, denied, granted, lapse
 from interlock.supervise.shown import decided
 
 if TYPE_CHECKING:
@@ -114,15 +114,7 @@ def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transiti
         said = f"step {step.id} waits {step.wait.max_s:g} s before it is left by its timeout"
         draft.event("blocked", "wait/not-over", said)
         return draft.done()
-    target = draft.here.steps.get(way.target)
-    if (
-        target is None
-        or target.gate is None
-        or target.gate.on != "enter"
-        or target.kind == "approval"
-    ):
-        return None
-    return _at_gate(draft, target)
+    return _at_gate(draft, way.target)
 
 
 def _waited(draft: Draft, seconds: float) -> bool:
@@ -133,26 +125,22 @@ def _waited(draft: Draft, seconds: float) -> bool:
 
 def _unadmitted(draft: Draft, step: PolicyStep) -> Transition:
     """Hold a run at a step that people have not agreed to."""
-    digest = action_digest(
-        draft.state, step=step.id, tool=None, args=None, effect=None, visit=draft.state.visit
-    )
-    if denied(draft.state, digest) is not None:
+    if denied(draft.state, entering(draft.state, step, draft.state.visit)) is not None:
         said = f"step {step.id} was not agreed to; it can only be left as a failure"
         deviate(draft, "unchecked-advance", "gate/denied", said)
         return draft.done()
     return _asked(draft, ask_to_pass(draft, step))
 
 
-def _at_gate(draft: Draft, target: PolicyStep) -> Transition | None:
+def _at_gate(draft: Draft, to: str) -> Transition | None:
     """Hold a run before a step that people must agree to first."""
-    gate, state = target.gate, draft.state
-    if gate is None:
+    target, state = draft.here.steps.get(to), draft.state
+    gate = None if target is None or target.kind == "approval" else target.gate
+    if target is None or gate is None or not asks_first(target):
         return None
     visit = state.visits.get(target.id, 0) + 1
-    digest = action_digest(state, step=target.id, tool=None, args=None, effect=None, visit=visit)
-    approval = granted(state, digest, draft.now)
-    if approval is not None:
-        draft.change(approvals=used(state, approval, target.id))
+    digest = entering(state, target, visit)
+    if granted(state, digest, draft.now) is not None:
         return None
     if denied(state, digest) is not None:
         draft.event("blocked", "gate/denied", f"step {target.id} was not agreed to")
@@ -187,6 +175,9 @@ def fail(policy: Policy, state: RunState, code: str, *, now: Instant = None) -> 
         said = f"step {step.id} failed ({code}) and does not say what then"
         deviate(draft, "unrouted-failure", "step/unrouted-failure", said)
         return draft.done()
+    held = _at_gate(draft, way.target)
+    if held is not None:
+        return held
     take_edge(draft, way.target, "step/failed", f"{step.id}->{way.target}: failed ({code})")
     return draft.done()
 

@@ -309,6 +309,9 @@ def _hand_problems(policy: Policy) -> Iterable[Problem]:
         f"{step.id}->{target}" for step in policy.steps.values() for target in step.transitions
     }
     for step in policy.steps.values():
+        if step.calls is not None and step.gate is not None:
+            message = "a step that enters a runbook has none; put an approval before it"
+            yield Problem("runbook/unread-field", f"steps.{step.id}.gate", None, message)
         for at, target in enumerate(step.transitions):
             if target not in known:
                 yield unknown_target(f"steps.{step.id}.transitions[{at}]", target, known)

@@ -49,7 +49,8 @@ def action_digest(
     """Return the SHA-256 of exactly what would happen, as 64 hexadecimal digits.
 
     Over the canonical form (RFC 8785) of tool, arguments, effect, step, visit, policy and run: any
-    of these changed, and an approval is for something else.
+    of these changed, and an approval is for something else. Of a step in a called runbook its
+    place counts, so that it is no other step of the same name.
 
     Raises:
         ConfigError: When the arguments have no canonical form.
@@ -60,7 +61,7 @@ def action_digest(
             "effect": effect,
             "policy": state.policy_digest,
             "run": state.run_id,
-            "step": step,
+            "step": state.place(step),
             "tool": tool,
             "visit": visit,
         }

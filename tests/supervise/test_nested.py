@@ -32,9 +32,12 @@ X = ProposedCall("cli:x")
 def policy(name: str, *steps: PolicyStep, **fields: Any) -> Policy:
     given: dict[str, Any] = {
         "terminals": {"end": "well", "lost": "lost"},
-        "tools": [PolicyTool(id="cli:x", effect="readonly"), PolicyTool(id="http:y", effect="write")],
+        "tools": [
+            PolicyTool(id="cli:x", effect="readonly"),
+            PolicyTool(id="http:y", effect="write"),
+        ],
         **fields,
-    }  # fmt: skip
+    }
     return Policy(id=name, steps=list(steps), **given)  # type: ignore[arg-type]
 
 
@@ -62,7 +65,7 @@ def gone(made: Policy, state: RunState, *steps: str) -> RunState:
 GATED = step("g", gate=ANN)
 INNER = policy("inner", GATED)
 WAYS: dict[str, tuple[Policy, Any]] = {
-    "first step": (policy("p", GATED), lambda made: begun(made)),
+    "first step": (policy("p", GATED), begun),
     "success": (policy("p", step("a", "g"), GATED), lambda made: gone(made, begun(made), "g")),
     "failure": (
         policy("p", PolicyStep(id="a", exits=(Exit("end", "next"), Exit("g", "failure"))), GATED),

@@ -158,7 +158,7 @@ class _Proposal:
     def _by_whom(self) -> tuple[str, str, str] | None:
         if self.call.actor != "agent":
             return None
-        if self.draft.policy.execution == "human-only":
+        if self.draft.is_by_people:
             return (
                 "out-of-scope-tool",
                 "out-of-scope-tool",
@@ -259,7 +259,7 @@ class _Proposal:
             waiting = next((q for q in draft.state.pending if q.kind != "call"), None)
             said = f"step {step.id} waits for people to agree"
             return self._blocked("gate/enter", said, question=waiting)
-        if gate is None or gate.on != "call" or (gate.is_implied and self.effect == "readonly"):
+        if gate is None or gate.on == "enter" or (gate.is_implied and self.effect == "readonly"):
             return None
         state = draft.state
         digest = action_digest(
@@ -292,6 +292,7 @@ class _Proposal:
             args=self.args,
             effect=self.effect,
             call_id=self.call_id,
+            by=None if self.call.actor == "agent" else self.call.actor,
         )
         if isinstance(question, str):
             return self._blocked("gate/nobody", question)

@@ -40,7 +40,8 @@ def advance(
         to: The step or terminal.
         now: The instant.
         via: What leads there, where two edges lead to one target.
-        by: Who has done a manual step; needed there, and not the agent.
+        by: Who has done a manual step; needed there, and not the agent, unless people alone carry
+            the runbook out.
 
     Raises:
         PolicyMismatch: When the run follows another policy.
@@ -52,10 +53,8 @@ def advance(
     if draft.out_of_time():
         return draft.done()
     lapse(draft)
-    question = next((one for one in draft.state.pending if one.kind == "continue"), None)
-    if question is not None:
-        draft.event("blocked", "run/paused", f"{question.id} is open: {question.text}")
-        return draft.done(question)
+    if paused := _paused(draft):
+        return paused
     exits = [one for one in draft.step.exits if one.target == to and via in (None, one.via)]
     if not exits:
         targets = ", ".join(draft.step.transitions)
@@ -67,6 +66,15 @@ def advance(
         draft.event("blocked", "move/via-needed", f"several edges lead to {to}: say via ({ways})")
         return draft.done()
     return _leave(draft, exits[0], by)
+
+
+def _paused(draft: Draft) -> Transition | None:
+    """Hold a run of which a person has to say whether it goes on."""
+    question = next((one for one in draft.state.pending if one.kind == "continue"), None)
+    if question is None:
+        return None
+    draft.event("blocked", "run/paused", f"{question.id} is open: {question.text}")
+    return draft.done(question)
 
 
 def _leave(draft: Draft, way: Exit, by: str | None) -> Transition:
@@ -91,9 +99,12 @@ def _leave(draft: Draft, way: Exit, by: str | None) -> Transition:
         place = draft.state.place(step.id)
         if place not in draft.state.unchecked:
             draft.change(unchecked=(*draft.state.unchecked, place))
-    who = f" by {by}" if by else ""
-    take_edge(draft, way.target, "run/advanced", f"{step.id}->{way.target}{who}")
+    take_edge(draft, way.target, "run/advanced", f"{step.id}->{way.target}{_who(by)}")
     return draft.done()
+
+
+def _who(by: str | None) -> str:
+    return f" by {by}" if by else ""
 
 
 def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transition | None:
@@ -101,10 +112,8 @@ def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transiti
     state, is_success = draft.state, way.via in ("next", None)
     if is_success and not state.admitted:
         return _unadmitted(draft, step)
-    if way.via == "next" and step.kind == "manual" and (not by or by == state.agent_identity):
-        said = f"step {step.id} is done by a person: say who in `by`"
-        draft.event("blocked", "manual/by-needed", said)
-        return draft.done()
+    if unsigned := _unsigned(draft, by):
+        return unsigned
     if way.via == "next" and state.open:
         calls = ", ".join(one.call_id for one in state.open)
         said = f"calls without an outcome ({calls}): observe them before step {step.id} is left"
@@ -115,6 +124,16 @@ def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transiti
         draft.event("blocked", "wait/not-over", said)
         return draft.done()
     return _at_gate(draft, way.target)
+
+
+def _unsigned(draft: Draft, by: str | None) -> Transition | None:
+    """Hold a run at what a person does, until it is said who has done it, or given it up."""
+    step, agent = draft.step, draft.state.agent_identity
+    if step.kind != "manual" or (by and (by != agent or draft.is_by_people)):
+        return None
+    said = f"step {step.id} is done by a person other than {agent}: say who in `by`"
+    draft.event("blocked", "manual/by-needed", said)
+    return draft.done()
 
 
 def _waited(draft: Draft, seconds: float) -> bool:
@@ -155,10 +174,19 @@ def _asked(draft: Draft, question: Question | str) -> Transition:
     return draft.done(question)
 
 
-def fail(policy: Policy, state: RunState, code: str, *, now: Instant = None) -> Transition:
+def fail(
+    policy: Policy, state: RunState, code: str, *, now: Instant = None, by: str | None = None
+) -> Transition:
     """Say that the current step has failed: it is left by its failure edge.
 
     A step without one is a departure, `unrouted-failure`.
+
+    Args:
+        policy: What the run follows.
+        state: Where it stands.
+        code: Why, as a word.
+        now: The instant.
+        by: Who says so of a manual step; needed there, and not the agent.
 
     Raises:
         PolicyMismatch: When the run follows another policy.
@@ -169,6 +197,8 @@ def fail(policy: Policy, state: RunState, code: str, *, now: Instant = None) -> 
     draft = Draft(policy, state, now)
     if draft.out_of_time():
         return draft.done()
+    if held := _paused(draft) or _unsigned(draft, by):
+        return held
     step = draft.step
     way = next((one for one in step.exits if one.via == "failure"), None)
     if way is None:
@@ -178,7 +208,9 @@ def fail(policy: Policy, state: RunState, code: str, *, now: Instant = None) -> 
     held = _at_gate(draft, way.target)
     if held is not None:
         return held
-    take_edge(draft, way.target, "step/failed", f"{step.id}->{way.target}: failed ({code})")
+    take_edge(
+        draft, way.target, "step/failed", f"{step.id}->{way.target}: failed ({code}){_who(by)}"
+    )
     return draft.done()
 
 
@@ -194,6 +226,8 @@ def finish(policy: Policy, state: RunState, *, now: Instant = None) -> Transitio
     draft = Draft(policy, state, now)
     if draft.out_of_time():
         return draft.done()
+    if paused := _paused(draft):
+        return paused
     said = f"the run stands at step {draft.step.id}, and that is no end of the procedure"
     deviate(draft, "terminal-not-reached", "run/not-at-terminal", said)
     return draft.done()

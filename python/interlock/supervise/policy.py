@@ -305,16 +305,24 @@ def _hand_problems(policy: Policy) -> Iterable[Problem]:
     if policy.entry not in policy.steps:
         message = "there is no step of that id; name one of steps"
         yield Problem("runbook/no-entry", "entry", _core.preview(policy.entry), message)
-    pairs = {
-        f"{step.id}->{target}" for step in policy.steps.values() for target in step.transitions
-    }
+    for id_ in (one.id for one in policy.steps.values() if one.calls and one.gate):
+        message = "a step that enters a runbook has none; put an approval before it"
+        yield Problem("runbook/unread-field", f"steps.{id_}.gate", None, message)
+    yield from _lost_targets(policy, known)
+    yield from _lost_budgets(policy)
+
+
+def _lost_targets(policy: Policy, known: set[str]) -> Iterable[Problem]:
     for step in policy.steps.values():
-        if step.calls is not None and step.gate is not None:
-            message = "a step that enters a runbook has none; put an approval before it"
-            yield Problem("runbook/unread-field", f"steps.{step.id}.gate", None, message)
         for at, target in enumerate(step.transitions):
             if target not in known:
                 yield unknown_target(f"steps.{step.id}.transitions[{at}]", target, known)
+
+
+def _lost_budgets(policy: Policy) -> Iterable[Problem]:
+    pairs = {
+        f"{step.id}->{target}" for step in policy.steps.values() for target in step.transitions
+    }
     groups = (
         ("budgets", policy.budgets, pairs),
         ("visit_budgets", policy.visit_budgets, {*policy.steps}),

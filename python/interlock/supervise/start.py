@@ -168,6 +168,8 @@ def stop(state: RunState, code: str, *, by: str, now: Instant = None) -> Transit
 def handover(state: RunState, *, to: str) -> Transition:
     """Give a run to somebody else, who goes on where it stands.
 
+    What they agreed to themselves and was not used lapses: nobody carries out what they approved.
+
     Raises:
         ConfigError: When nobody is named.
     """
@@ -177,4 +179,12 @@ def handover(state: RunState, *, to: str) -> Transition:
     seq = state.seq + 1
     said = f"handed over from {state.agent_identity} to {to}"
     event = Event(seq, "started", "run/handover", said, state.current, state.last_now)
-    return Transition(replace(state, agent_identity=to, seq=seq), (event,))
+    own = f"handed over to {to}"
+    approvals = tuple(
+        replace(one, used_by=own)
+        if one.used_by is None and any(vote.by == to for vote in one.votes)
+        else one
+        for one in state.approvals
+    )
+    given = replace(state, agent_identity=to, approvals=approvals, seq=seq)
+    return Transition(given, (event,))

@@ -10,7 +10,7 @@ from interlock.errors import ConfigError, Problem
 from interlock.supervise._draft import Draft, Instant, Transition, over
 from interlock.supervise._secrets import masked
 from interlock.supervise.asked import Approval, Question, Vote
-from interlock.supervise.card import left_of
+from interlock.supervise.card import rest_of
 from interlock.tools.consensus_vote import consensus_vote
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def ask(  # noqa: PLR0913 (all by name)
         if gate.expires_s is None or draft.now is None
         else draft.now + gate.expires_s,
         verified=state.verified,
-        left=left_of(draft.here, state, draft.now),
+        left=rest_of(draft.policy, state, draft.now),
         on_refusal="the call is blocked" if kind == "call" else "the run stays where it is",
     )
     draft.change(pending=(*state.pending, question))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +10,7 @@ from interlock.errors import Problem
 from interlock.supervise._conditions import part_of, paths_of
 from interlock.supervise._graph import components, ordered, reachable, shortest_cycle
 from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
+from interlock.supervise.inputs import IN_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["edge_budgets", "entry_of", "faults_of", "inputs_in", "step_budgets"]
 
 _LEFT_BY_NEXT = ("action", "check", "wait", "manual", "approval")
-_IN_TEXT = re.compile(r"\{inputs\.([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def entry_of(document: Runbook, built: Builder) -> tuple[str, list[Problem]]:
@@ -231,7 +230,7 @@ def inputs_in(step: Step) -> Iterator[tuple[str, str]]:
     for field, text in texts.items():
         # PERF: most texts show none.
         if "{inputs." in text:
-            yield from ((field, name) for name in _IN_TEXT.findall(text))
+            yield from ((field, name) for name in IN_TEXT.findall(text))
 
 
 def _unknown_inputs(document: Runbook) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from interlock.record._data import Record
 from interlock.supervise._allowance import budgets_of, left_of
 from interlock.supervise._draft import Instant, policy_in_force, read_now
 from interlock.supervise.asked import Question
+from interlock.supervise.inputs import filled
 from interlock.tools.deadline_check import deadline_check
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class StepCard(Record):
         title: Its title.
         kind: What kind of step.
         risk: How far its calls may go.
-        do: What to do.
+        do: What to do, with the inputs that it shows.
         tools: What it may call.
         exits: Where it may be left to.
         gated: Whether somebody must agree.
@@ -111,10 +112,10 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
         run_id=state.run_id,
         status=state.status,
         step=step.id,
-        title=step.title,
+        title=filled(step.title, state.facts.get("inputs")),
         kind=step.kind,
         risk=step.risk,
-        do=step.do,
+        do=filled(step.do, state.facts.get("inputs")),
         tools=tuple(_tool(policy, here, state, one) for one in step.tools),
         exits=tuple(
             CardExit(to=one.target, via=one.via, left=edge_left(here, state, step.id, one.target))

@@ -11,6 +11,7 @@ from interlock.supervise._draft import Draft, Instant, Transition, over
 from interlock.supervise._secrets import masked
 from interlock.supervise.asked import Approval, Question, Vote
 from interlock.supervise.card import rest_of
+from interlock.supervise.inputs import filled
 from interlock.tools.consensus_vote import consensus_vote
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def ask(  # noqa: PLR0913 (all by name)
         kind=kind,
         step=step.id,
         visit=visit,
-        text=gate.question or _worded(kind, step, tool),
+        text=filled(gate.question or _worded(kind, step, tool), state.facts.get("inputs")),
         action_digest=digest,
         tool=tool,
         args=shown,

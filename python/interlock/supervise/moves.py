@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.supervise._arrive import ask_to_pass, deviate, take_edge
-from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
+from interlock.supervise._draft import Draft, Instant, Transition, begin, read_now
 from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
 from interlock.supervise.shown import decided
 
@@ -46,11 +46,9 @@ def advance(
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     lapse(draft)
     question = next((one for one in draft.state.pending if one.kind == "continue"), None)
     if question is not None:
@@ -176,11 +174,9 @@ def fail(policy: Policy, state: RunState, code: str, *, now: Instant = None) -> 
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     step = draft.step
     way = next((one for one in step.exits if one.via == "failure"), None)
     if way is None:
@@ -198,11 +194,9 @@ def finish(policy: Policy, state: RunState, *, now: Instant = None) -> Transitio
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     said = f"the run stands at step {draft.step.id}, and that is no end of the procedure"
     deviate(draft, "terminal-not-reached", "run/not-at-terminal", said)
     return draft.done()

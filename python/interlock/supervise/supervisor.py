@@ -54,7 +54,8 @@ class Supervisor:
         clock: The clock, which tests replace.
         on_question: Asks people, and returns their answer; None where it comes later, by `answer`.
             Without it questions stay open.
-        mode: `enforce`; or `observe`: everything is decided and logged and nothing is blocked.
+        mode: `enforce`; or `observe`: everything is decided and logged, and nothing is blocked
+            before the run is stopped.
         capabilities: The capability of each tool of a bus, by its name; a name that is not there
             is its own.
     """
@@ -84,6 +85,7 @@ class Supervisor:
         self._log: list[LogEntry] = []
         self._texts: dict[str, str] = {}
         self.has_tools = False
+        self.running: set[anyio.CancelScope] = set()
         self._lock: anyio.Lock | None = None
 
     @property
@@ -234,8 +236,15 @@ class Supervisor:
         )
 
     async def stop(self, code: str = "operator/stopped", *, by: str) -> Transition:
-        """End the run from outside; see `stop`."""
-        return await self._moved("stop", {"code": code, "by": by})
+        """End the run from outside, and cut off the calls of `bus` that run; see `stop`.
+
+        They are in doubt. They are cut off also where the end cannot be logged, which is raised.
+        """
+        try:
+            return await self._moved("stop", {"code": code, "by": by})
+        finally:
+            for scope in tuple(self.running):
+                scope.cancel()
 
     def card(self) -> StepCard:
         """Show the step where the run stands, and nothing of later ones."""

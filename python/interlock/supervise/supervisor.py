@@ -13,7 +13,7 @@ from interlock.harness._clock import SystemClock
 from interlock.record._data import encoded
 from interlock.supervise import start
 from interlock.supervise._draft import policy_in_force
-from interlock.supervise._secrets import kept_of, texts_of, withheld
+from interlock.supervise._secrets import kept_of, texts_again, texts_of, withheld
 from interlock.supervise.calls import Decision
 from interlock.supervise.card import card
 from interlock.supervise.log import LogEntry, apply
@@ -160,18 +160,19 @@ class Supervisor:
 
         Args:
             run_id: The run.
-            secrets: The secret inputs again, which are not in the store: with them they are left
-                out of what is logged also where they stand inside of other text.
+            secrets: The secret inputs that it was started with, which are not in the store: they
+                are left out of what is logged. Not needed where this supervisor has them.
 
         Raises:
             UsageError: When it has none of this id.
+            ConfigError: When a secret is missing or another (`input/missing`), or none.
         """
         kept = await self._store.load(run_id)
         if kept is None:
             raise UsageError(f"there is no run {run_id} in the store")
+        if secrets is not None or self._state is None or self._state.run_id != run_id:
+            self._texts = texts_again(self.policy.inputs, secrets or {}, kept.state.secrets)
         self._state, self._log = kept.state, list(kept.log)
-        if secrets is not None:
-            self._texts = texts_of(self.policy.inputs, secrets)
         return kept.state
 
     async def propose(self, call: ProposedCall) -> Decision:

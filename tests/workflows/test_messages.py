@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,6 +55,19 @@ LOOKED = Exchange(
 )
 SUMMARY = ToolResult("", "compacted", "completed", "earlier: nothing", replaced=3)
 WHOLE = state("?", LOOKED, Exchange(says("Done.")), first=SUMMARY)
+
+
+@BUILDERS
+@pytest.mark.parametrize("blank", ["", " ", "\n\t "])
+def test_a_blank_text_is_none(build: Any, blank: str) -> None:
+    asked = Exchange(
+        asks(call("lookup", "c1"), text=blank), (ToolResult("c1", "lookup", "completed", "x"),)
+    )
+    bare = replace(asked, reply=asks(*asked.reply.calls))
+
+    assert build(state("?", asked)) == build(state("?", bare))
+    assert build(state("?", Exchange(says(blank), ()))) == build(state("?"))
+    TYPES[build].validate_python(build(state("?", asked)))
 
 
 def test_openai_chat() -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from interlock import _core
 from interlock.errors import ConfigError
-from interlock.record.reply import as_reply, plain_data
-from interlock.record.result import Result
+from interlock.record.reply import as_reply, data_digest
 from interlock.record.usage import NOTHING, Usage
 
 if TYPE_CHECKING:
@@ -177,12 +176,8 @@ def unique(names: dict[str, int], path: str) -> str:
 
 
 def input_digest(value: object) -> str | None:
-    """Return the digest of an input; None when it has no canonical form."""
+    """Return the digest of an input, as of `data_digest`; None when it has no canonical form."""
     try:
-        if isinstance(value, Result):
-            # When it ran, and in which run, is no part of what it says.
-            return _core.digest({**value.to_dict(), "rollout": value.rollout.canonical()})
-        # PERF: what is plain already is read in place.
-        return _core.digest(value if type(value) in (str, dict, list) else plain_data(value))
+        return data_digest(value)
     except ConfigError:
         return None

@@ -105,7 +105,7 @@ def anthropic_messages(state: LoopState) -> list[Message]:
     """
     messages = _first(state)
     for text, pairs in _exchanges(state, _REFUSED):
-        blocks: list[Message] = [{"type": "text", "text": text}] if text.strip() else []
+        blocks: list[Message] = [{"type": "text", "text": text}] if text else []
         blocks += [
             {"type": "tool_use", "id": ident, "name": _name(call, 128), "input": _args(call)}
             for ident, call, _ in pairs
@@ -144,14 +144,15 @@ def _values(values: object) -> list[Message]:
 def _exchanges(
     state: LoopState, refused: re.Pattern[str] | None = None
 ) -> Iterator[tuple[str, list[_Pair]]]:
-    """Yield the text of each reply, and its calls with their results.
+    """Yield the text of each reply, empty where it is blank, and its calls with their results.
 
     Both bear the same id, which no other call has; `refused` is what may not stand in it.
     """
     used: set[str] = set()
     for exchange in state.exchanges:
         pairs = list(_pairs(exchange, refused, used))
-        yield exchange.reply.output, pairs
+        text = exchange.reply.output
+        yield text if text.strip() else "", pairs
 
 
 def _pairs(exchange: Exchange, refused: re.Pattern[str] | None, used: set[str]) -> Iterator[_Pair]:

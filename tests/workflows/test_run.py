@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio  # noqa: TID251 (as callers use it)
 import math
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import anyio
@@ -26,9 +28,10 @@ from interlock import (
     UsageError,
     cascade,
     chain,
+    streamed,
 )
 from interlock.harness import Ctx, Event, inline_sync
-from interlock.testing import ManualClock, scripted
+from interlock.testing import ManualClock, run_checked, scripted
 
 from .conftest import Go
 
@@ -696,6 +699,33 @@ class TestSync:
         made = Cascade([("a", scripted("A"))], accept=yes)
 
         assert made.sync(1, backend=backend_name).output == "A"
+
+    def test_not_in_a_thread_that_a_step_started_itself(self) -> None:
+        inner = Chain([("ask", scripted("in"))], name="inner")
+        refused: list[str] = []
+
+        async def tier(value: object) -> object:
+            try:
+                return await asyncio.to_thread(inner.sync, value)
+            except UsageError as error:
+                refused.append(str(error))
+                return await inner.run(value)
+
+        async def watch() -> Any:
+            async with streamed(Chain([("a", tier)]), 1, buffer=1) as stream:
+                events = [event.path async for event in stream if event.event == "step_ended"]
+                return events, await stream.result()
+
+        events, result = run_checked(watch)
+
+        assert (events, result.output) == (["a/inner/ask", "a"], "in")
+        assert len(refused) == 1
+        assert refused[0].startswith("inner: sync() was called in a thread that a step started")
+
+    def test_a_thread_of_the_callers_own_is_a_script(self) -> None:
+        made = Chain([("a", lambda value: value)])
+        with ThreadPoolExecutor() as pool:
+            assert [one.output for one in pool.map(made.sync, "abc")] == ["a", "b", "c"]
 
     def test_not_inside_a_running_loop(self, go: Go) -> None:
         async def work() -> None:

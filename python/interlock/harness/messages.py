@@ -30,6 +30,8 @@ __all__ = ["anthropic_messages", "openai_messages", "responses_items"]
 Message = dict[str, Any]
 _Pair = tuple[str, "ToolCall", "ToolResult"]
 
+_DEPTH = 100
+"""So deep nobody nests a message; what is deeper is left as it is."""
 _REFUSED = re.compile(r"[^A-Za-z0-9_-]")
 """What may stand in no name of a tool, and at Anthropic in no id of a call."""
 
@@ -178,15 +180,17 @@ def _pairs(exchange: Exchange, refused: re.Pattern[str] | None, used: set[str]) 
         yield ident, call, result
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: Any, depth: int = 0) -> Any:
     """Write `?` for each half of a surrogate pair, which no client can send."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if depth > _DEPTH:
+        return value
     if isinstance(value, list):
-        return [_whole(one) for one in cast("list[object]", value)]
+        return [_whole(one, depth + 1) for one in cast("list[object]", value)]
     if isinstance(value, dict):
         told = cast("dict[object, object]", value)
-        return {_whole(name): _whole(one) for name, one in told.items()}
+        return {_whole(name): _whole(one, depth + 1) for name, one in told.items()}
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -428,23 +428,17 @@ class TestDecisionTools:
 
         assert go(cascade, VALUES, [("a", scripted("b"))], accept=checks).accepted
 
+    OPEN: ClassVar = {"when": [{"path": "t", "op": "matches", "expected": "(a+)\\1"}]}
+
     @pytest.mark.parametrize(
         "accept",
         [
-            Checks([{"path": "t", "op": "matches", "expected": "(a+)\\1"}]),
-            Gate(
-                BranchTool(
-                    [
-                        {
-                            "name": "ok",
-                            "when": [{"path": "t", "op": "matches", "expected": "(a+)\\1"}],
-                        }
-                    ]
-                ),
-                pass_=["ok"],
-            ),
+            Checks(OPEN["when"]),
+            Gate(BranchTool([{"name": "ok", **OPEN}]), pass_=["ok"]),
+            DecisionTable([{"id": "a", "outputs": "allow", **OPEN}], policy="first"),
+            RuleScore([{"id": "a", "points": 1, **OPEN}], bands=[{"name": "good", "min": 0}]),
         ],
-        ids=["checks", "branch"],
+        ids=["checks", "branch", "table", "score"],
     )
     def test_undetermined_is_not_yes(self, go: Go, accept: Any) -> None:
         result = go(cascade, VALUES, [("a", scripted({"t": "aa"}))], accept=accept)

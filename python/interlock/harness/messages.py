@@ -63,7 +63,7 @@ def openai_messages(state: LoopState) -> list[Message]:
             {"role": "tool", "tool_call_id": ident, "content": text_of(result)}
             for ident, _, result in pairs
         ]
-    return _whole(messages)
+    return cast("list[Message]", _whole(messages))
 
 
 def responses_items(state: LoopState) -> list[Message]:
@@ -92,7 +92,7 @@ def responses_items(state: LoopState) -> list[Message]:
             {"type": "function_call_output", "call_id": ident, "output": text_of(result)}
             for ident, _, result in pairs
         ]
-    return _whole(items)
+    return cast("list[Message]", _whole(items))
 
 
 def anthropic_messages(state: LoopState) -> list[Message]:
@@ -116,7 +116,7 @@ def anthropic_messages(state: LoopState) -> list[Message]:
         # A message without any content is refused.
         messages += [{"role": "assistant", "content": blocks}] if blocks else []
         messages += [{"role": "user", "content": results}] if results else []
-    return _whole(messages)
+    return cast("list[Message]", _whole(messages))
 
 
 def _result_block(ident: str, result: ToolResult) -> Message:

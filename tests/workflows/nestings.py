@@ -29,6 +29,7 @@ from interlock import (
 )
 from interlock.harness import Ctx
 from interlock.record import ToolCall
+from interlock.testing import ManualClock
 
 SAYS = ("reply", "reply", "text", "data", "raise", "failed", "same", "steps", "slow")
 JUDGES = ("yes", "no", "raise", "open", "length", "model")
@@ -42,7 +43,8 @@ class Nesting:
     """A workflow made of a seed; once it is closed, no work in it may be called."""
 
     def __init__(self, seed: int) -> None:
-        self.random, self.is_closed, self._leaves = Random(seed), False, 0  # noqa: S311
+        self.random, self.clock = Random(seed), ManualClock()  # noqa: S311
+        self.is_closed, self._leaves = False, 0
         self.kinds: list[Callable[[int], Any]] = [
             self.chain,
             self.cascade,
@@ -81,6 +83,7 @@ class Nesting:
         async def work(value: object, ctx: Ctx) -> Any:
             nonlocal calls
             calls += 1
+            self.clock.advance(pauses)
             await self.enter(300 if says == "slow" else pauses)
             if says == "raise":
                 raise ValueError(f"bad {me}")
@@ -174,10 +177,13 @@ class Nesting:
 
     def orchestrate(self, depth: int) -> Any:
         workers, ids = self.parts(depth, "w"), [f"p{at}" for at in range(4)]
-        steps = [
+        steps: list[dict[str, Any]] = [
             {"id": name, "worker": self.random.choice([*workers]), "needs": self.needs(ids, at)}
             for at, name in enumerate(ids[: self.random.randint(1, 4)])
         ]
+        for step in steps:
+            if self.random.random() < 0.2:
+                step["after"] = self.clock.now() + self.random.choice((0, 1_000, 3_000, 10**7))
         usage = Usage(self.random.choice((0, 4)), requests=1)
 
         async def plan(_values: object) -> Reply:

@@ -42,7 +42,7 @@ def chance() -> Iterator[Any]:
 def recorded(seed: int, backend: str) -> tuple[Any, Limits]:
     made = Nesting(seed)
     limits = made.limits()
-    run = Run("r", limits=limits, clock=ManualClock())
+    run = Run("r", limits=limits, clock=made.clock)
     return run_checked(lambda: made.workflow.run({"q": 1}, run=run), backend=backend), limits
 
 

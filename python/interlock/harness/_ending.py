@@ -185,7 +185,7 @@ class Ending:
     def _meta(self) -> dict[str, object]:
         frame = self.frame
         meta = dict(frame.plan.meta)
-        seen = (("now", frame.readings), ("inside", frame.made))
+        seen = (("now", frame.readings), ("left", frame.left), ("inside", frame.made))
         meta |= {name: value for name, value in seen if value}
         is_kept = frame.walk.run.content == "full"
         if self.result is not None:

@@ -14,8 +14,8 @@ from interlock.record.usage import NOTHING, Usage
 
 if TYPE_CHECKING:
     from interlock.harness._callables import Call
+    from interlock.harness._cue import Cue
     from interlock.harness._recorder import Recorder
-    from interlock.harness._reel import Cue
     from interlock.harness._walk import Walk
     from interlock.harness.limits import Account
     from interlock.record.rollout import Kind, Step
@@ -107,6 +107,7 @@ class Frame:
     inside: Usage = NOTHING
     made: list[str] = field(default_factory=list[str])
     readings: list[int] = field(default_factory=list[int])
+    left: list[float] = field(default_factory=list[float])
     cue: Cue | None = None
     made_key: str | None = None
 

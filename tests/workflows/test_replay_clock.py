@@ -64,7 +64,7 @@ async def steps(_inputs: object, ctx: Ctx) -> str:
 
 
 def orchestrated(plan: str, clock: ManualClock, concurrency: int) -> Orchestrate:
-    workers = {
+    workers: dict[str, Any] = {
         "work": scripted("w", repeat=True),
         "slow": scripted("s", seconds=3_600, clock=clock, repeat=True),
         "bad": scripted(ValueError("bad")),

@@ -44,7 +44,7 @@ class Nesting:
 
     def __init__(self, seed: int) -> None:
         self.random, self.clock = Random(seed), ManualClock()  # noqa: S311
-        self.is_closed, self._leaves = False, 0
+        self.is_closed, self.used, self._leaves = False, 0, 0
         self.kinds: list[Callable[[int], Any]] = [
             self.chain,
             self.cascade,
@@ -71,6 +71,11 @@ class Nesting:
         for _ in range(pauses):
             await checkpoint()
 
+    def told(self, output: str, usage: Usage, **more: Any) -> Reply:
+        """Answer as a model, and keep what that used."""
+        self.used += usage.total
+        return Reply(output, usage=usage, **more)
+
     def leaf(self) -> Any:
         says, pauses = self.random.choice(SAYS), self.random.choice((0, 0, 1, 2, 5))
         self._leaves += 1
@@ -92,10 +97,12 @@ class Nesting:
             answers: dict[str, Any] = {
                 "text": f"text {me}",
                 "data": {"ok": me % 2 == 0},
-                "failed": Reply("part", usage=usage, status="failed"),
                 "same": value if isinstance(value, (str, dict, Reply)) else "text",
             }
-            return answers.get(says, Reply(f"{me}.{calls % 3}", usage=usage))
+            if says in answers:
+                return answers[says]
+            failed = says == "failed"
+            return self.told(f"{me}.{calls % 3}", usage, status="failed" if failed else "completed")
 
         return work
 
@@ -111,6 +118,7 @@ class Nesting:
 
         async def model(reply: Reply) -> Verdict:
             await self.enter()
+            self.used += 3
             return Verdict(len(reply.output) % 3 > 0, "third", usage=Usage(3, requests=1))
 
         return model if says == "model" else judged
@@ -188,7 +196,7 @@ class Nesting:
 
         async def plan(_values: object) -> Reply:
             await self.enter()
-            return Reply(json.dumps({"steps": steps}), usage=usage)
+            return self.told(json.dumps({"steps": steps}), usage)
 
         return Orchestrate(
             plan=plan,
@@ -208,7 +216,7 @@ class Nesting:
         async def turn(state: Any) -> Reply:
             await self.enter()
             calls = tuple(ToolCall(str(at), "look", {"q": str(at)}) for at in range(2))
-            return Reply("t", calls=calls if state.turn < last else (), usage=Usage(5))
+            return self.told("t", Usage(5), calls=calls if state.turn < last else ())
 
         tools, overlap = toolbus([tool(look, effect="readonly")]), self.random.random() < 0.5
         most = self.random.choice((2, 3, 4))

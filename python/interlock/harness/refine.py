@@ -18,14 +18,13 @@ from interlock.harness._redraft import Again, redraft_of, takes_feedback
 from interlock.harness._rounds import (
     RefineRound,
     best_of,
-    check_score,
     feedback_digest,
     fingerprint,
     target_problems,
 )
 from interlock.harness._workflow import LIMITED, End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
-from interlock.harness.judge import Judge, judge_of
+from interlock.harness.judge import Judge, is_score, judge_of
 from interlock.harness.work import Part, part_of
 from interlock.record.reply import as_json_reply
 from interlock.record.result import Result
@@ -250,7 +249,6 @@ class Refine(Workflow[_State, RefineResult]):
             read=self._judge.read,
         )
         verdict = cast("Verdict", said.verdict)
-        check_score(verdict.score, said.step.path)
         state.rounds[-1] = RefineRound(
             round=drafted.round,
             status=drafted.status,

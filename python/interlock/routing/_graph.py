@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from interlock.record.report._text import label
 from interlock.routing._names import END, SELECTION
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def to_mermaid(plan: Plan) -> str:
     for name in ids:
         is_router = plan.steps[graph.at[name]].router is not None
         left, right = ("{", "}") if is_router else ("[", "]")
-        lines.append(f'    {number[name]}{left}"{_quoted(name)}"{right}')
+        lines.append(f'    {number[name]}{left}"{label(name, 100)}"{right}')
     lines.append(f"    {number[END]}([{END}])")
     for at, step in enumerate(plan.steps):
         if step.router is None:
@@ -134,11 +135,6 @@ def to_mermaid(plan: Plan) -> str:
             arrow = "-. " if is_default else "-- "
             point = " .->" if is_default else " -->"
             if route.next_step_id in known:
-                label = f'{arrow}"{_quoted(route.route_id)}"{point}'
-                lines.append(f"    {number[step.id]} {label} {number[route.next_step_id]}")
+                drawn = f'{arrow}"{label(route.route_id, 100)}"{point}'
+                lines.append(f"    {number[step.id]} {drawn} {number[route.next_step_id]}")
     return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    marks = {"&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"}
-    return "".join(marks.get(letter, letter) for letter in text)

@@ -26,13 +26,16 @@ def shared_file(path: str, limit: int) -> bytes | None:
         if os.path.islink(path):  # noqa: PTH114
             raise RouteFileError("route/unreadable", "is a link that leads nowhere") from error
         return None
-    except (OSError, ValueError) as error:
-        raise unreadable(error if isinstance(error, OSError) else OSError(str(error))) from error
+    except OSError as error:
+        raise unreadable(error, path) from error
+    except ValueError as error:
+        message = "is no path: it holds a NUL, or half of a character (a lone surrogate)"
+        raise RouteFileError("route/unsafe-path", message) from error
 
 
 def read_file(path: str | PathLike[str]) -> bytes:
     """Read a file of the caller's; a pipe or a device is none, and is not waited for."""
-    return content_of(os.open(path, READ), None)
+    return content_of(os.open(path, READ))
 
 
 def absolute(home: str, path: str) -> str:

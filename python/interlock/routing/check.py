@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from interlock.errors import ConfigError, RouteError
 from interlock.errors import Problem as InputProblem
 from interlock.record._data import Record
+from interlock.record.report._text import line
 from interlock.routing._check_errors import errors_of, step_errors
 from interlock.routing._check_warnings import warnings_of
 from interlock.routing._outside import read_file
@@ -52,7 +53,7 @@ class Problem(Record):
         """`file: step: route: field: message [code]`."""
         where = (self.file, self.step_id, self.route_id, self.field)
         level = "warning: " if self.level == "warning" else ""
-        return f"{': '.join(filter(None, where))}: {level}{self.message} [{self.code}]"
+        return line(f"{': '.join(filter(None, where))}: {level}{self.message} [{self.code}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import ConfigError, RouteError, RouteFileError
+from interlock.routing._files import RECORD_LIMIT
 from interlock.routing._names import hint
 from interlock.routing.choice import choices_in, conflicting
 from interlock.routing.shapes import Route, Router, Selection, Source
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["match", "resolve"]
 
 _DECLARED = ("route_source_file", "context_dependency", "value_from")
-RECORD_LIMIT = 32 << 20
 
 
 def match(router: Router, value: str) -> Route:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from interlock.errors import InterlockError
-from interlock.routing import Plan, RouteError, RunFolder, check_plan, check_plans, to_mermaid
+from interlock.errors import InterlockError, StoreError
+from interlock.routing import (
+    Plan,
+    RouteError,
+    RunFolder,
+    check_plan,
+    check_plans,
+    to_mermaid,
+    write_choice,
+)
 
 from .plans import ROUTES as WAYS
 from .plans import chosen, plan, write
@@ -161,3 +171,49 @@ def test_a_problem_is_one_line_in_which_nothing_hides() -> None:
     for problem in check_plan(of):
         assert str(problem).isprintable(), str(problem)
     assert to_mermaid(of).replace("\n", "").isprintable()
+
+
+def test_a_file_is_written_beside_its_place_under_a_name_of_chance(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    real = os.open
+
+    def watched(path: str, *args: Any, **options: Any) -> int:
+        opened.append(Path(path).name)
+        return real(path, *args, **options)
+
+    monkeypatch.setattr(os, "open", watched)
+    for number in range(3):
+        write_choice(run, "probe", f"r{number}")
+    parts = [name for name in opened if name.endswith(".part")]
+
+    # A number of the process would be the same each time, and that of the one killed before.
+    assert 3 == len(parts) == len(set(parts))
+    assert all(re.fullmatch(r"\.route_selection\.json\.[0-9a-f]{16}\.part", one) for one in parts)
+    assert ["route_selection.json"] == os.listdir(run.step_path("probe"))  # noqa: PTH208
+
+
+def test_what_stands_under_that_name_is_not_written_through(
+    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    write_choice(run, "probe", "old")
+    monkeypatch.setattr(os, "urandom", bytes)
+    beside = Path(run.step_path("probe"), f".route_selection.json.{'0' * 16}.part")
+    beside.symlink_to(victim)
+    with pytest.raises(StoreError, match=r"route_selection\.json: cannot be written: File exists"):
+        write_choice(run, "probe", "new")
+
+    assert b"precious" == victim.read_bytes()
+    assert b'{"select_route":"old"}\n' == Path(beside.parent, "route_selection.json").read_bytes()
+
+
+def test_what_a_killed_writer_left_is_in_nobodys_way(run: RunFolder) -> None:
+    left = write(run, "probe", b'{"select_ro', ".route_selection.json.0123456789abcdef.part")
+    write_choice(run, "probe", "search")
+
+    of = plan(context_dependencies=["route_selection.json"])
+    assert "search" == run.route(of, "pick").route_id
+    assert left.exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, RouteFileError
@@ -14,7 +14,15 @@ from interlock.routing._names import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Choice", "choices_in", "is_evidence", "read_choice", "read_object", "written"]
+__all__ = [
+    "Choice",
+    "choices_in",
+    "is_evidence",
+    "json_of",
+    "read_choice",
+    "read_object",
+    "written",
+]
 
 SIZE_LIMIT = 65_536
 DEPTH_LIMIT = 32
@@ -115,7 +123,10 @@ def read_object(content: bytes, *, limit: int = SIZE_LIMIT) -> dict[str, object]
         raise RouteFileError(
             "route/unreadable", f"has {len(content)} bytes, over the limit of {limit}"
         )
-    data = _parsed(content.removeprefix(_BOM))
+    try:
+        data: object = json_of(content).to_python()
+    except ConfigError:
+        raise _too_deep() from None
     if _depth(data) > DEPTH_LIMIT:
         raise _too_deep()
     if not isinstance(data, dict):
@@ -127,23 +138,22 @@ def read_object(content: bytes, *, limit: int = SIZE_LIMIT) -> dict[str, object]
     return cast("dict[str, object]", data)
 
 
-def _parsed(text: bytes) -> Any:
+def json_of(content: bytes) -> _core.Json:
+    """Read JSON in UTF-8, of which no key stands twice; a byte-order mark is passed over.
+
+    Raises:
+        RouteFileError: `route/unreadable`, `route/not-json`, `route/duplicate-key`.
+    """
     try:
-        decoded = text.decode("utf-8")
+        decoded = content.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise RouteFileError("route/unreadable", f"is no UTF-8: byte {error.start}") from None
     if not decoded.strip():
-        raise RouteFileError(
-            "route/not-json", f"is empty; write {{{_quoted('<route_id>')}}}, or no file at all"
-        )
+        raise RouteFileError("route/not-json", "is empty; write a JSON object, or no file at all")
     try:
-        record = _core.Json(decoded, unique_keys=True)
+        return _core.Json(decoded, unique_keys=True)
     except ConfigError as error:
         raise _unparsed(error) from None
-    try:
-        return record.to_python()
-    except ConfigError:
-        raise _too_deep() from None
 
 
 def _unparsed(error: ConfigError) -> RouteFileError:

@@ -10,7 +10,7 @@ from interlock import _core
 from interlock.errors import ConfigError, RouteError, RouteFileError
 from interlock.routing._files import RECORD_LIMIT
 from interlock.routing._names import hint
-from interlock.routing.choice import choices_in, conflicting
+from interlock.routing.choice import choices_in, conflicting, json_of
 from interlock.routing.shapes import Route, Router, Selection, Source
 from interlock.tools.branch import Branch
 
@@ -153,10 +153,7 @@ def _checked(router: Router, content: bytes) -> tuple[Route | None, str, str]:
     if len(content) > RECORD_LIMIT:
         message = f"is a record over the limit of {RECORD_LIMIT} bytes"
         raise RouteFileError("route/unreadable", message)
-    try:
-        record = _core.Json(content, unique_keys=True)
-    except ConfigError as error:
-        raise RouteFileError("route/not-json", f"is no JSON: {error.problems[0]}") from None
+    record = json_of(content)
     arms = [
         {"name": route.route_id, "when": list(route.when), "match": route.match}
         for route in router.routes

@@ -105,7 +105,7 @@ PLACES = [
 changes = st.dictionaries(st.sampled_from(PLACES), st.none() | contents, max_size=3)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(worlds(), st.lists(changes, min_size=1, max_size=5), st.booleans())
 def test_every_visit_is_what_the_promises_say(
     world: World, visits: list[dict[str, Any]], is_fresh: bool

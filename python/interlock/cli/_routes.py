@@ -69,15 +69,16 @@ def resolve(plan: str, router: str, folder: str, *, select: tuple[str, ...], as_
     """Say which route ROUTER of PLAN would take now, and why; nothing is written."""
     from interlock.errors import RouteError
     from interlock.routing import resolve as resolved
+    from interlock.routing.evidence import visited
 
     loaded, found = _loaded(plan, router)
     run = _run(folder)
     if not Path(folder).is_dir():
         click.echo(f"{folder}: there is no such run yet", err=True)
     sources = _sources(loaded, found, run, select)
-    counts = run.ledger.counts(found.id)
+    counts, entries = run.ledger.standing(found.id)
     try:
-        selection = resolved(found, sources, visit=sum(counts.values()) + 1)
+        selection = resolved(found, sources, visit=visited(counts, entries) + 1)
         run.guard(loaded, found, selection, counts)
     except RouteError:
         if not as_json:

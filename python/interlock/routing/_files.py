@@ -102,6 +102,7 @@ class DiskFiles:
 
     def read(self, root: str, parts: Parts, limit: int = RECORD_LIMIT) -> bytes | None:
         """Return what stands in a file."""
+        _refuse_odd(parts)
         try:
             return _read_below(root, parts, limit)
         except _Link:
@@ -172,6 +173,7 @@ class DiskFiles:
 
     def names(self, root: str, parts: Parts) -> list[str]:
         """List what is in a folder."""
+        _refuse_odd(parts)
         try:
             with _opened(root, parts) as folder:
                 return sorted(os.listdir(folder.path if folder.fd is None else folder.fd))  # noqa: PTH208
@@ -179,6 +181,14 @@ class DiskFiles:
             return []
         except (OSError, _Link) as error:
             raise StoreError(f"{'/'.join(parts)}: cannot be listed: {error}") from error
+
+
+def _refuse_odd(parts: Parts) -> None:
+    """Refuse names that lead elsewhere, whoever made them."""
+    # INVARIANT: each part is one name, so that nothing below the root leads out but a link.
+    if any(part in ("", ".", "..") or set(part) & {"/", os.sep, "\0"} for part in parts):
+        message = "is no place in the folder of the run"
+        raise RouteFileError("route/unsafe-path", message, source_path="/".join(parts))
 
 
 class _Link(Exception):
@@ -305,6 +315,7 @@ def _settle(folder: _Folder) -> None:
 @contextmanager
 def _told(parts: Parts) -> Generator[None]:
     """Say of a fault which file it is about."""
+    _refuse_odd(parts)
     place = "/".join(parts)
     try:
         yield

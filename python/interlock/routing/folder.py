@@ -18,7 +18,7 @@ from interlock.routing._selections import checked_selections
 from interlock.routing._stall import unchanged_steps
 from interlock.routing.check import refuse_plan
 from interlock.routing.choice import written
-from interlock.routing.evidence import EXECUTION, Evidence, Ledger
+from interlock.routing.evidence import EXECUTION, Evidence, Ledger, visited
 from interlock.routing.resolve import placed, resolve
 from interlock.routing.sources import silent_producers, sources_for
 
@@ -161,19 +161,20 @@ class RunFolder:
         """
         if visit is not None and (type(visit) is not int or visit < 1):
             raise UsageError(f"visit is {_core.preview(visit)}; it must be a whole number, 1 up")
+        self.step_path(router.id)
         with self.locked():
             try:
                 counts, entries = self.ledger.caught_up(router.id)
             except RouteFileError as error:
                 raise placed(error, router, None) from error.__cause__
-            done = sum(counts.values())
+            done = visited(counts, entries)
             if visit is not None and visit <= done:
                 return _recorded(router, entries, visit)
             if visit is not None and visit > done + 1:
                 raise UsageError(f"{router.id} was visited {done} times; visit {visit} cannot be")
             asked = [entry for entry in entries if key and entry.key == key]
             if asked:
-                return asked[0].selection
+                return _recorded(router, asked, asked[0].visit)
             sources = sources_for(plan, router, self)
             selection = resolve(router, sources, visit=done + 1)
             self.guard(plan, router, selection, counts)
@@ -317,4 +318,15 @@ def _recorded(router: Router, entries: list[Evidence], visit: int) -> Selection:
     if found is None:
         message = f"visit {visit} was counted, and its evidence is gone: restore the folder"
         raise RouteFileError("route/unreadable", message, router_id=router.id)
-    return found.selection
+    taken = found.selection
+    if not any(
+        (route.route_id, route.next_step_id) == (taken.route_id, taken.next_step_id)
+        for route in router.routes
+    ):
+        message = (
+            f"visit {visit} took {taken.route_id} -> {taken.next_step_id}, which is no route of "
+            f"this router any more ({', '.join(router.available)}): restore the plan, or take a "
+            "new run"
+        )
+        raise RouteError("route/unknown", message, router_id=router.id, available=router.available)
+    return taken

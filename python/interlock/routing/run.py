@@ -137,7 +137,7 @@ def _begin(
         raise RouteError("route/plan", message, source_path=plan.source)
     standing = folder.journal.standing().next_step
     if standing not in (None, END) and plan.step(standing) is None:
-        message = f"has no step {standing}, before which this run stands"
+        message = f"has no step {_core.preview(standing)}, before which this run stands"
         raise RouteError("route/plan", message, source_path=plan.source)
     folder.seed(plan, route_selections)
     with folder.locked():

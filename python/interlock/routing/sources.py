@@ -63,8 +63,9 @@ def _looked_at(
     mine = chosen.get(router.id)
     yield Source("caller", CALLER, None if mine is None else written(mine))
     if router.has_checks:
-        parts = tuple((router.value_from or "").split("/"))
-        yield _read(router, run, "value_from", (EXECUTION, *parts), RECORD_LIMIT)
+        record = router.value_from or ""
+        _refuse(router, "must be `step/file.json`" if "/" not in record else None, record)
+        yield _read(router, run, "value_from", (EXECUTION, *record.split("/")), RECORD_LIMIT)
         return
     own = _read(router, run, "preseed", (EXECUTION, router.id, SELECTION))
     if own.content is not None and is_evidence(own.content):
@@ -77,11 +78,7 @@ def _looked_at(
 
 
 def _place(plan: Plan | None, router: Router, reference: str) -> Parts:
-    fault = reference_fault(reference)
-    if fault is not None:
-        raise RouteError(
-            "route/unsafe-path", fault, router_id=router.id, value=_core.preview(reference)
-        )
+    _refuse(router, None, reference)
     owner = reference.rpartition("/")[0]
     if not owner:
         found = [] if plan is None else Graph(plan).producers(router.id, reference)
@@ -90,6 +87,14 @@ def _place(plan: Plan | None, router: Router, reference: str) -> Parts:
             raise RouteError("route/plan", message, router_id=router.id)
         owner = plan.steps[found[-1]].id
     return EXECUTION, owner, SELECTION
+
+
+def _refuse(router: Router, fault: str | None, reference: str) -> None:
+    """Refuse what would lead out of the folder of the run."""
+    fault = fault or reference_fault(reference)
+    if fault is not None:
+        shown = _core.preview(reference)
+        raise RouteError("route/unsafe-path", fault, router_id=router.id, value=shown)
 
 
 def _read(

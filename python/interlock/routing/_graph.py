@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from interlock.record.report._text import label
 from interlock.routing._names import END, SELECTION
+from interlock.routing._typed import must_be
+from interlock.routing.shapes import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-    from interlock.routing.shapes import Plan, Router
+    from interlock.routing.shapes import Router
 
 __all__ = ["Graph", "circles", "reached", "references", "to_mermaid"]
 
@@ -112,7 +114,12 @@ def _left(following: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 
 def to_mermaid(plan: Plan) -> str:
-    """Return a plan as a Mermaid diagram; a route that is the default is drawn with dots."""
+    """Return a plan as a Mermaid diagram; a route that is the default is drawn with dots.
+
+    Raises:
+        ConfigError: For what is no plan.
+    """
+    must_be(plan, Plan, "plan", "a Plan(...), as Plan.load(path) reads it")
     graph = Graph(plan)
     ids = list(graph.at)
     known = {*ids, END}

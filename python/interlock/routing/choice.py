@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, RouteFileError
-from interlock.harness._config import count_problems, raise_problems, wrong
 from interlock.record._data import Record
 from interlock.routing._names import FIELDS
+from interlock.routing._typed import must_be, must_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,9 +116,8 @@ def is_marked(data: Mapping[str, object]) -> bool:
 
 def read_object(content: bytes, *, limit: int = SIZE_LIMIT) -> dict[str, object]:
     """Read one JSON object; raises as `read_choice`."""
-    if not isinstance(content, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise_problems([wrong(content, "content", "must be bytes: what stands in the file")])
-    raise_problems(count_problems(-1 if limit is None else limit, "limit", least=1))  # pyright: ignore[reportUnnecessaryComparison]
+    must_be(content, bytes, "content", "bytes: what stands in the file")
+    must_count(limit, "limit")
     if len(content) > limit:
         raise RouteFileError(
             "route/unreadable", f"has {len(content)} bytes, over the limit of {limit}"
@@ -147,7 +146,8 @@ def json_of(content: bytes) -> _core.Json:
     try:
         decoded = content.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise RouteFileError("route/unreadable", f"is no UTF-8: byte {error.start}") from None
+        message = f"is no UTF-8: byte {error.start}; write it in UTF-8"
+        raise RouteFileError("route/unreadable", message) from None
     if not decoded.strip():
         raise RouteFileError("route/not-json", "is empty; write a JSON object, or no file at all")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from interlock import _core
@@ -10,13 +11,14 @@ from interlock.routing._files import RECORD_LIMIT
 from interlock.routing._graph import Graph, references
 from interlock.routing._names import SELECTION, reference_fault
 from interlock.routing._outside import absolute, shared_file
+from interlock.routing._typed import must_be
 from interlock.routing.choice import SIZE_LIMIT, is_evidence, written
 from interlock.routing.evidence import EXECUTION
-from interlock.routing.resolve import placed
+from interlock.routing.resolve import A_ROUTER, placed
 from interlock.routing.shapes import Plan, Router, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from interlock.routing._files import Parts
     from interlock.routing.folder import RunFolder
@@ -47,7 +49,14 @@ def sources_for(
 
     Raises:
         RouteFileError: For a file that is there and cannot be read.
+        ConfigError: For what is no plan, router, folder or mapping.
     """
+    from interlock.routing.folder import RunFolder
+
+    must_be(plan, Plan | None, "plan", "a Plan(...), or None")
+    must_be(router, Router, "router", A_ROUTER)
+    must_be(run, RunFolder, "run", "a RunFolder(...)")
+    must_be(route_selections, Mapping | None, CALLER, "a mapping of routers to routes")
     chosen = run.selections() if route_selections is None else route_selections
     found: list[Source] = []
     for source in _looked_at(plan, router, run, chosen):

@@ -138,14 +138,11 @@ def test_a_stop_ends_the_asking(backend: str, way: str) -> None:
         sup, slow, results = await cleaning(on_question=nobody), Slow(), list[Any]()
 
         async def looped() -> None:
-            tools, hooks = slow.bus(), ()
+            given: dict[str, Any] = {"tools": slow.bus(), "hooks": (sup.hooks(),)}
             if way == "bus":
-                tools = sup.bus(tools)
-            else:
-                hooks = (sup.hooks(),)
+                given = {"tools": sup.bus(slow.bus())}
             turn = scripted(Reply(calls=(RM,)), Reply(output="over"))
-            given: dict[str, Any] = {"turn": turn, "tools": tools, "hooks": hooks}
-            results.append(await loop("x", **given, max_turns=3))
+            results.append(await loop("x", turn=turn, **given, max_turns=3))
 
         async with anyio.create_task_group() as group:
             group.start_soon(looped)

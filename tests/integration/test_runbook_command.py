@@ -95,6 +95,10 @@ def test_called_runbooks_are_given(tmp_path: Path) -> None:
         'runbook: "1"\nid: outer\nduration: <5m\nterminals: [{ id: end }]\n'
         f"steps:\n  - id: inner\n    kind: call\n    otherwise: end\n"
         f"    calls: {{ id: flaky-check, digest: {digest} }}\n"
+        "inputs:\n"
+        "  repository: { type: string, checks: [{ op: matches, "
+        "expected: '^[\\w.-]+/[\\w.-]+$' }] }\n"
+        "  run: { type: integer }\n"
     )
     without = interlock("runbook", "lint", "outer.yaml", cwd=tmp_path)
     ran = interlock("runbook", "lint", "outer.yaml", "--with", FLAKY, cwd=tmp_path)

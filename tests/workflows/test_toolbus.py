@@ -459,3 +459,10 @@ class TestOfAFunction:
         with pytest.raises(ConfigError, match=r'schema\.pattern: "\('):
             finish({"type": "string", "pattern": "("})
         assert issubclass(UsageError, Exception)
+
+    @pytest.mark.parametrize("schema", [True, False])
+    def test_a_schema_that_is_yes_or_no_is_told_what_to_say_instead(self, schema: Any) -> None:
+        with pytest.raises(ConfigError, match="leave it out for any answer"):
+            finish(schema)
+        with pytest.raises(ConfigError, match=r"t\.schema: .*must be a JSON Schema as a mapping"):
+            tool(lambda: None, name="t", schema=schema)

@@ -29,13 +29,18 @@ def routes() -> None:
 def check(plan: tuple[str, ...], *, warnings: bool, workspace: str | None, as_json: bool) -> int:
     """Find all errors of every PLAN (of a folder, every .json in it); exit 1 when there is one.
 
-    A line names file, step and field. What is doubtful is counted, and printed with --warnings.
+    A line names file, step and field. What is doubtful is counted, and printed with --warnings. A
+    folder without a plan is a mistake in the call.
     """
     from interlock.routing import check_plans
     from interlock.routing._outside import plans_in
 
-    found = [path for each in plan for path in plans_in(each)]
-    report = check_plans(found, workspace=workspace)
+    found = [(each, plans_in(each)) for each in plan]
+    empty = [each for each, paths in found if not paths]
+    if empty:
+        said = f"no plan in {', '.join(empty)}: a plan is a file that ends in .json"
+        raise click.BadParameter(said, param_hint="PLAN")
+    report = check_plans((path for _, paths in found for path in paths), workspace=workspace)
     if as_json:
         shown = report.problems if warnings else report.errors
         click.echo("".join(f"{problem.to_json()}\n" for problem in shown), nl=False)
@@ -70,9 +75,10 @@ def resolve(plan: str, router: str, folder: str, *, select: tuple[str, ...], as_
     if not Path(folder).is_dir():
         click.echo(f"{folder}: there is no such run yet", err=True)
     sources = _sources(loaded, found, run, select)
-    visit = sum(run.ledger.visits().get(found.id, {}).values()) + 1
+    counts = run.ledger.counts(found.id)
     try:
-        selection = resolved(found, sources, visit=visit)
+        selection = resolved(found, sources, visit=sum(counts.values()) + 1)
+        run.guard(loaded, found, selection, counts)
     except RouteError:
         if not as_json:
             _show_sources(sources)

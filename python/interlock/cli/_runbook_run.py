@@ -42,7 +42,7 @@ call TOOL [NAME=VALUE ...]            may this be called? arguments also as one 
 observe [CALL] completed|failed|in_doubt [NAME=VALUE ...]   what became of it, and its output
 evidence NAME=VALUE ...               what the step must show, or what a decision goes by
 done [STEP] [by=NAME] [via=EDGE]      leave the step
-fail CODE                             the step has failed
+fail CODE [by=NAME]                   the step has failed
 answer [QUESTION] yes|no NAME [NOTE]  what a person says to an open question
 wait SECONDS                          let time go by (in a rehearsal)
 stop [CODE]                           end the run from outside
@@ -216,7 +216,11 @@ class _Terminal:
 
     async def fail(self, words: list[str]) -> object:
         """Say that the step has failed."""
-        return await self.sup.fail(_needs(words, 1, "fail CODE")[0])
+        code, *rest = _needs(words, 1, "fail CODE [by=NAME]")
+        by = rest[0].removeprefix("by=") if rest and rest[0].startswith("by=") else None
+        if len(rest) > (by is not None):
+            raise _Misused("it is: fail CODE [by=NAME]")
+        return await self.sup.fail(code, by=by)
 
     async def answer(self, words: list[str]) -> object:
         """Take what a person says."""

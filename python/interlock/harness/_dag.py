@@ -174,7 +174,9 @@ class Dag:
             done = await self._taken(at)
         except Stopped as stop:
             self._stop(at, stop)
-        except (Exception, KeyboardInterrupt, SystemExit) as fault:  # noqa: BLE001 (raised in `run`)
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as fault:  # noqa: BLE001 (raised in `run`)
             # The others are ended first: from a task group it would come wrapped.
             self._fault = self._fault or fault
             self._group.cancel_scope.cancel()
@@ -187,8 +189,8 @@ class Dag:
 
     def _stop(self, at: int, stop: Stopped) -> None:
         """Note that a node did not start; where others give tokens back, it is tried again."""
-        if stop.path not in (self._paths.get(at), self._paths.get(~at)):
-            # It did start, and a step inside it did not.
+        if stop.path is None or stop.path not in (self._paths.get(at), self._paths.get(~at)):
+            # It did start; a step inside it did not, or its next attempt.
             self.known[at] = "cancelled"
         else:
             self._started.discard(at)

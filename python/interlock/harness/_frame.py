@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from interlock import _core
 from interlock.errors import ConfigError
-from interlock.record.reply import as_reply, plain_data
-from interlock.record.result import Result
+from interlock.record.reply import as_reply, data_digest
 from interlock.record.usage import NOTHING, Usage
 
 if TYPE_CHECKING:
@@ -110,6 +109,8 @@ class Frame:
     readings: list[int] = field(default_factory=list[int])
     cue: Cue | None = None
     made_key: str | None = None
+    is_unmetered: bool = False
+    """Whether a provider's reply in it told no usage."""
 
     def key(self) -> str:
         """Return the idempotency key, made when it is first asked for."""
@@ -117,6 +118,11 @@ class Frame:
             plan = self.plan
             self.made_key = _core.digest([self.walk.run.run_id, plan.path, plan.name, plan.digest])
         return self.made_key
+
+    def reading(self, read: Callable[[], int]) -> int:
+        """Read an instant, which is recorded; one that is played again as it was."""
+        self.readings.append(read() if self.cue is None else self.cue.reading())
+        return self.readings[-1]
 
     def covered(self, account: Account) -> int:
         """Return what this step and those around it hold reserved in an account."""
@@ -170,12 +176,8 @@ def unique(names: dict[str, int], path: str) -> str:
 
 
 def input_digest(value: object) -> str | None:
-    """Return the digest of an input; None when it has no canonical form."""
+    """Return the digest of an input, as of `data_digest`; None when it has no canonical form."""
     try:
-        if isinstance(value, Result):
-            # When it ran, and in which run, is no part of what it says.
-            return _core.digest({**value.to_dict(), "rollout": value.rollout.canonical()})
-        # PERF: what is plain already is read in place.
-        return _core.digest(value if type(value) in (str, dict, list) else plain_data(value))
+        return data_digest(value)
     except ConfigError:
         return None

@@ -11,14 +11,14 @@ from interlock.errors import ConfigError, UsageError
 from interlock.harness._callables import Call
 from interlock.harness._served import RecordedError, serve
 from interlock.harness._workflow import LIMITED, Workflow
-from interlock.harness.limits import Stopped
+from interlock.harness.limits import Stopped, admit
 from interlock.tools.branch import Branch
 from interlock.tools.decision_table import DecisionTable
 from interlock.tools.lead_assign import LeadAssign
 from interlock.tools.rule_score import RuleScore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from interlock.harness._ending import Ending
     from interlock.harness._frame import Plan
@@ -44,11 +44,17 @@ class Cue:
         readings = self.step.meta.get("now")
         self._readings = deque(cast("list[object]", readings) if isinstance(readings, list) else [])
 
-    async def answered(self, ending: Ending) -> bool:
-        """Answer as recorded; False where the code is to run for real."""
-        if _runs(ending.frame.plan, self.step):
-            await self.reel.turn(self.at)
-            return False
+    async def answer(self, ending: Ending, live: Callable[[], Awaitable[None]]) -> None:
+        """Answer as recorded, or run what is to run for real."""
+        # What is recorded to its end was not cancelled before it.
+        with anyio.CancelScope(shield=self.step.status not in _CUT):
+            if _runs(ending.frame.plan, self.step):
+                await self.reel.turn(self.at)
+                await live()
+            else:
+                await self._served(ending)
+
+    async def _served(self, ending: Ending) -> None:
         self.reel.play_inside(self.at, ending.frame)
         is_cut = self.step.status in _CUT and self.step.error is None
         if is_cut:
@@ -63,7 +69,6 @@ class Cue:
             raise
         if unlike is not None and self.reel.tape.strict:
             self.reel.tape.refuse(self.step.path, *_unlike(*unlike))
-        return True
 
     def ended(self, step: Step) -> Step:
         """Take note of its end, and give what was recorded, if that is the same."""
@@ -149,9 +154,7 @@ class Reel:
             )
             return is_next and self._asked_up_to >= started
 
-        # What is recorded to its end was not cancelled before it.
-        with anyio.CancelScope(shield=step.status not in _CUT):
-            await self._until(has_come)
+        await self._until(has_come)
 
     def play_inside(self, at: int, frame: Any) -> None:
         """Put in the steps that the callable of a step made, which are not asked for."""
@@ -258,6 +261,10 @@ class Reel:
             raise UsageError("the run was ended here by misuse, of which the record holds no more")
         # Among branches it may be one that is cancelled before it would have started.
         await self._until(lambda: False)
+        # Or one that a limit held, in a workflow that came to another end all the same.
+        if self.tape.rollout.stopped_by in LIMITED:
+            raise Stopped(self.tape.rollout.stopped_by, plan.path)
+        admit(self.walk.accounts, plan, self.walk.run.clock)
         self.tape.refuse(plan.path, None, {"kind": plan.kind, "input_digest": plan.digest})
 
     async def _cancelled(self) -> None:

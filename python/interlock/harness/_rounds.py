@@ -10,7 +10,7 @@ from interlock import _core
 from interlock.errors import ConfigError, UsageError
 from interlock.harness._frame import input_digest
 from interlock.record._data import Record
-from interlock.record.reply import plain_data
+from interlock.record.reply import data_digest
 from interlock.record.usage import NOTHING, Usage
 from interlock.record.values import ErrorInfo, Reply, Verdict
 
@@ -98,6 +98,6 @@ def feedback_digest(values: object, latest: RefineRound) -> str | None:
     try:
         told = cast("Verdict", latest.verdict).to_dict()
         drafted = cast("Reply", latest.answer)
-        return _core.digest([plain_data(values), drafted.output, told])
+        return _core.digest([data_digest(values), drafted.output, told])
     except ConfigError:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -180,7 +181,7 @@ class Walk(Recorder):
         clock = self.run.clock
         if self.reel is not None:
             await self.reel.ready(plan)
-        admit(self.accounts, plan, clock, is_replayed=self.reel is not None)
+        admit(self.accounts, plan, clock, attempt, is_replayed=self.reel is not None)
         slot = len(self.steps)
         self.steps.append(None)
         frame = Frame(self, plan)
@@ -190,7 +191,10 @@ class Walk(Recorder):
         try:
             if self.is_heard():
                 await self.tell("step_started", plan.path)
-            await self._answer(ending, retry)
+            if frame.cue is None:
+                await self._answer(ending, retry)
+            else:
+                await frame.cue.answer(ending, partial(self._answer, ending, retry))
         except BaseException as error:
             ending.interrupted(error)
             raise
@@ -208,9 +212,7 @@ class Walk(Recorder):
 
     async def _answer(self, ending: Ending, retry: Retry | None) -> None:
         """Call, and read the answer."""
-        plan, cue = ending.frame.plan, ending.frame.cue
-        if cue is not None and await cue.answered(ending):
-            return
+        plan = ending.frame.plan
         ctx = Ctx(ending.frame, ending.attempt) if plan.call.takes_ctx else None
         seconds, by_run = self._allowance(plan.timeout)
         token = current_frame.set(ending.frame)
@@ -232,7 +234,7 @@ class Walk(Recorder):
         finally:
             current_frame.reset(token)
         ending.read()
-        if ending.reply is not None and ending.reply.meta.get("usage_missing"):
+        if ending.frame.is_unmetered:
             for account in self.accounts:
                 limits = account.limits
                 account.unmetered |= limits.max_tokens is not None and not limits.allow_unmetered

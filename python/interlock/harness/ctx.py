@@ -57,10 +57,7 @@ class Ctx:
 
     def now(self) -> int:
         """Return the instant, in milliseconds from 1970; it is recorded."""
-        cue = self._frame.cue
-        instant = self._frame.walk.run.clock.now() if cue is None else cue.reading()
-        self._frame.readings.append(instant)
-        return instant
+        return self._frame.reading(self._frame.walk.run.clock.now)
 
     @cached_property
     def random(self) -> random.Random:

@@ -14,7 +14,7 @@ from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import keywords, wrong
 from interlock.harness._frame import Reading
 from interlock.record._providers import provider_reply
-from interlock.record.usage import Usage
+from interlock.record.usage import NOTHING, Usage
 from interlock.record.values import Reply, Verdict
 from interlock.tools._table_result import TableResult
 from interlock.tools.branch import Branch, BranchResult
@@ -169,10 +169,8 @@ def _read(value: object, passing: tuple[object, ...] | None, step: str) -> Readi
 
 def _read_own(value: object, step: str) -> Reading | None:
     if isinstance(value, Verdict):
-        usage = value.usage
-        if isinstance(value.data, Reply):
-            usage = usage + value.data.usage
-        return _reading(value, _said(value), usage)
+        asked = value.data if isinstance(value.data, Reply) else None
+        return _reading(value, _said(value), asked, value.usage)
     if type(value) is bool:
         return _reading(Verdict(value), value)
     if isinstance(value, tuple):
@@ -209,7 +207,7 @@ def _read_reply(value: object) -> Reading | None:
         told = cast("Mapping[str, Any]", data)
         if type(told.get("ok")) is bool:
             verdict = Verdict(told["ok"], str(told.get("reason", "")))
-            return _reading(verdict, _said(verdict), reply.usage)
+            return _reading(verdict, _said(verdict), reply)
     return None
 
 
@@ -220,8 +218,13 @@ def _read_pair(value: tuple[object, ...], step: str) -> Reading:
     raise UsageError(f"{step} returned a tuple, which is a verdict only as (True or False, reason)")
 
 
-def _reading(verdict: Verdict, decision: object, usage: Usage | None = None) -> Reading:
-    return Reading(Reply(usage=usage or Usage()), decision, verdict)
+def _reading(
+    verdict: Verdict, decision: object, asked: Reply | None = None, usage: Usage = NOTHING
+) -> Reading:
+    """Make a reading; of the reply of a model that was asked, what it used counts."""
+    if asked is None:
+        return Reading(Reply(usage=usage), decision, verdict)
+    return Reading(Reply(usage=usage + asked.usage, meta=asked.meta), decision, verdict)
 
 
 def _said(verdict: Verdict) -> dict[str, object]:

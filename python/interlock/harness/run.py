@@ -11,6 +11,7 @@ import anyio
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, UsageError
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.harness._clock import Clock, SystemClock
 from interlock.harness._config import (
     count_problems,
@@ -158,9 +159,10 @@ class Run:
         self._seq += 1
         for listener in self.listeners:
             try:
-                answer = listener(told)
-                if inspect.isawaitable(answer):
-                    await answer
+                with no_false_cancellation():
+                    answer = listener(told)
+                    if inspect.isawaitable(answer):
+                        await answer
             except Exception as error:  # noqa: BLE001 (a listener changes nothing in a run)
                 self.faults.append(ErrorInfo.of(error))
 

@@ -21,7 +21,7 @@ from interlock.harness._fan_out import FanOut
 from interlock.harness._frame import input_digest
 from interlock.harness._workflow import End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
-from interlock.harness.limits import Stopped, held_back
+from interlock.harness.limits import Stopped, fits_later
 from interlock.harness.work import Part, part_of
 from interlock.record.reply import as_json_reply
 from interlock.tools._limits import VOTES_LIMIT
@@ -152,7 +152,7 @@ class Vote(Workflow[_State, VotingResult]):
         digest = input_digest(values)
 
         def waits(_number: int) -> bool:
-            return held_back(walk.accounts, self._voter.reserve_for(values), walk.outer)
+            return fits_later(walk.accounts, self._voter.reserve_for(values), walk.outer)
 
         async def work(number: int) -> None:
             try:

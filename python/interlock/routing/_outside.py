@@ -53,15 +53,21 @@ def _walk_on(folders: list[str]) -> bool:
 def plans_in(path: str) -> list[str]:
     """List the plans below a folder, sorted; a file is itself.
 
-    A plan is a file that ends in `.json`; what stands in `runs` is of runs.
+    A plan is a file that ends in `.json`; what stands in `runs` is of runs, and what is hidden is
+    left out. A folder that cannot be read stands in the list itself, so that it is not passed over.
     """
     if not os.path.isdir(path):  # noqa: PTH112
         return [path]
-    found = (
+    unread: list[str] = []
+
+    def keep(error: OSError) -> None:
+        unread.append(error.filename)
+
+    found = [
         os.path.join(home, name)  # noqa: PTH118
-        for home, folders, names in os.walk(path)
+        for home, folders, names in os.walk(path, onerror=keep)
         if _walk_on(folders)
         for name in names
         if name.endswith(".json")
-    )
-    return sorted(found)
+    ]
+    return sorted(found + unread)

@@ -17,7 +17,7 @@ from interlock.harness.flow import Flow, Node
 from interlock.record.reply import as_json_reply
 from interlock.record.result import Result
 from interlock.record.values import ErrorInfo, Reply
-from interlock.routing._graph import after
+from interlock.routing._graph import Graph
 from interlock.routing._journal import Entry
 from interlock.routing._names import END, hint
 from interlock.routing.shapes import Plan, PlanStep, Selection
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from interlock.harness._walk import Walk
     from interlock.harness.ctx import Ctx
     from interlock.routing.folder import RunFolder
+    from interlock.routing.shapes import Router
 
 __all__ = ["PlanResult", "PlanRun", "StepInput"]
 
@@ -122,7 +123,7 @@ class PlanRun(Workflow[_State, PlanResult]):
     def flow(self) -> Flow:
         """Return the steps; one that is reached from several comes after all of them."""
         needs: dict[str, list[str]] = {step.id: [] for step in self._plan.steps}
-        for step_id, following in after(self._plan).items():
+        for step_id, following in Graph(self._plan).following.items():
             for name in following:
                 if name in needs:
                     needs[name].append(step_id)
@@ -206,7 +207,8 @@ class PlanRun(Workflow[_State, PlanResult]):
     async def _routed(self, walk: Walk, step: PlanStep, visit: int, state: _State) -> str | None:
         def taken(_value: object) -> Selection:
             state.ran.append(step.id)
-            return self._folder.route(self._plan, step.id, visit=visit)
+            # The plan was checked as a whole before the first step.
+            return self._folder.take(self._plan, cast("Router", step.router), visit=visit)
 
         outcome = await walk.step(
             step.id,

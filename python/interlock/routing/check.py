@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from interlock.errors import ConfigError, RouteError
 from interlock.errors import Problem as InputProblem
 from interlock.record._data import Record
-from interlock.routing._check_errors import errors_of
+from interlock.routing._check_errors import errors_of, step_errors
 from interlock.routing._check_warnings import warnings_of
 from interlock.routing._outside import read_file
 from interlock.routing._plan_data import read_bytes, read_steps
@@ -128,9 +128,8 @@ def refuse_plan(plan: Plan, router_id: str | None = None) -> None:
     Raises:
         RouteError: With every error; `route/plan`, or the code of a single one.
     """
-    wrong = [problem for problem in check_plan(plan) if problem.level == "error"]
-    if router_id is not None:
-        wrong = [problem for problem in wrong if problem.step_id == router_id]
+    faults = errors_of(plan) if router_id is None else step_errors(plan, router_id)
+    wrong = _problems("error", faults, plan.source)
     if not wrong:
         return
     first = wrong[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from anyio import to_thread
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from interlock._wire import WireForm
     from interlock.harness.classify import RouteChoice
+    from interlock.harness.ctx import Ctx
 
 __all__ = ["ByFile", "by_file", "write_choice"]
 
@@ -131,13 +133,16 @@ class ByFile:
         """SHA-256 of the router as data."""
         return _core.digest(Plan((PlanStep.of(self.router),)).to_dict())
 
-    async def __call__(self, values: object) -> RouteChoice:
+    async def __call__(self, values: object, ctx: Ctx | None = None) -> RouteChoice:
         """Read the choice, write the evidence, and name the arm; the values are not looked at."""
         del values
         from interlock.harness.classify import RouteChoice
 
+        key = "" if ctx is None else ctx.idempotency_key
         try:
-            taken = await to_thread.run_sync(self.folder.take, self.plan, self.router)
+            taken = await to_thread.run_sync(
+                partial(self.folder.take, self.plan, self.router, key=key)
+            )
         except RouteError as error:
             return RouteChoice(by="file", refused=True, reason=str(error))
         return RouteChoice(
@@ -152,7 +157,10 @@ class ByFile:
 def by_file(router: Router, run: RunFolder, *, plan: Plan | None = None) -> ByFile:
     """Return a classifier for `route`: its arms are named as the routes are.
 
-    What is there and bad leaves the route unrouted; its own default is never taken.
+    What is there and bad leaves the route unrouted; its own default is never taken. A step that is
+    taken once more under the same key (`ctx.idempotency_key`: another attempt, or a workflow that
+    was killed and is run again with the id of its run and the same values) is the same visit: it is
+    answered from the evidence, and counted once.
 
     Args:
         router: The router.

@@ -33,6 +33,7 @@ class Evidence(Record):
             absent, digest: As in `Selection`.
         at: When, `YYYY-MM-DDTHH:MM:SS.mmmZ`.
         silent: Steps that were to write a choice, ran to their end and wrote none.
+        key: The idempotency key of the step of a workflow that asked; empty where none did.
     """
 
     schema: str
@@ -48,16 +49,21 @@ class Evidence(Record):
     at: str
     digest: str
     silent: tuple[str, ...] = ()
+    key: str = ""
 
     @classmethod
-    def of(cls, selection: Selection, at: str, silent: tuple[str, ...] = ()) -> Self:
+    def of(
+        cls, selection: Selection, at: str, *, silent: tuple[str, ...] = (), key: str = ""
+    ) -> Self:
         """Write down a selection."""
-        return cls(schema=SCHEMA, at=at, silent=silent, **asdict(selection))
+        return cls(schema=SCHEMA, at=at, silent=silent, key=key, **asdict(selection))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as data; every field is there."""
-        wire = asdict(self)
-        return {**wire, "absent": list(self.absent), "silent": list(self.silent)}
+        """Return the evidence as data; every field is there, but for a key that is none."""
+        wire = {**asdict(self), "absent": list(self.absent), "silent": list(self.silent)}
+        if not self.key:
+            del wire["key"]
+        return wire
 
     @property
     def selection(self) -> Selection:
@@ -118,15 +124,25 @@ class Ledger:
     def caught_up(self, router_id: str) -> tuple[dict[str, int], list[Evidence]]:
         """Finish the visit that a crash cut short, if there is one; return counts and entries."""
         visits = self.visits()
-        counts = visits.setdefault(router_id, {})
+        counts, entries = self._standing(router_id, visits)
+        if entries:
+            self._settle(entries[-1], {**visits, router_id: counts})
+        return counts, entries
+
+    def counts(self, router_id: str) -> dict[str, int]:
+        """Return how often each route of a router was taken, and write nothing."""
+        return self._standing(router_id, self.visits())[0]
+
+    def _standing(
+        self, router_id: str, visits: dict[str, dict[str, int]]
+    ) -> tuple[dict[str, int], list[Evidence]]:
+        counts = dict(visits.get(router_id, {}))
         entries = self.entries(router_id)
         done = sum(counts.values())
         for entry in entries:
             if entry.visit > done:
                 counts[entry.route_id] = counts.get(entry.route_id, 0) + 1
                 done += 1
-        if entries:
-            self._settle(entries[-1], visits)
         return counts, entries
 
     def record(self, entry: Evidence) -> None:

@@ -36,7 +36,8 @@ ARCHIVE = "archive"
 _RUNS = "runs"
 _SELECTIONS = "selections.json"
 _NOTES = "run.json"
-_KEPT = (EXECUTION, ARCHIVE, _SELECTIONS, _NOTES, "visits.json", "journal.jsonl")
+_KEPT = (EXECUTION, ARCHIVE, _SELECTIONS, "visits.json", "journal.jsonl", _NOTES)
+_CLEANING = b'{"cleaning":true}\n'
 
 
 class RunFolder:
@@ -136,14 +137,14 @@ class RunFolder:
             RunBusy: When somebody else has the run for longer than the timeout.
             StoreError: When the evidence cannot be written; then no route is taken.
         """
-        router = next((one for one in plan.routers if one.id == router_id), None)
-        if router is None:
+        step = plan.step(router_id)
+        if step is None or step.router is None:
             known = [one.id for one in plan.routers]
             near = hint(router_id, known)
             message = f"is no router of the plan{near}; there are {', '.join(known) or 'none'}"
             raise RouteError("route/plan", message, value=_core.preview(router_id))
         refuse_plan(plan, router_id)
-        return self.take(plan, router, visit=visit, at=at)
+        return self.take(plan, step.router, visit=visit, at=at)
 
     def take(
         self,
@@ -152,8 +153,12 @@ class RunFolder:
         *,
         visit: int | None = None,
         at: int | str | None = None,
+        key: str = "",
     ) -> Selection:
-        """Do as `route` for a router that is checked, also without a plan around it."""
+        """Do as `route` for a router that is checked, also without a plan around it.
+
+        A visit that was written down under the key is answered from there.
+        """
         if visit is not None and (type(visit) is not int or visit < 1):
             raise UsageError(f"visit is {_core.preview(visit)}; it must be a whole number, 1 up")
         with self.locked():
@@ -166,27 +171,36 @@ class RunFolder:
                 return _recorded(router, entries, visit)
             if visit is not None and visit > done + 1:
                 raise UsageError(f"{router.id} was visited {done} times; visit {visit} cannot be")
+            asked = [entry for entry in entries if key and entry.key == key]
+            if asked:
+                return asked[0].selection
             sources = sources_for(plan, router, self)
             selection = resolve(router, sources, visit=done + 1)
-            self._guard(plan, router, selection, counts)
-            silent = silent_producers(router.id, selection.absent, self.completed())
-            self.ledger.record(Evidence.of(selection, self._instant(at), silent))
+            self.guard(plan, router, selection, counts)
+            silent = silent_producers(router.id, selection.absent, self.completed)
+            entry = Evidence.of(selection, self._instant(at), silent=silent, key=key)
+            self.ledger.record(entry)
         return selection
 
     def selections(self) -> dict[str, str]:
         """Return the caller's choices that are kept with the run, by router.
 
         Raises:
-            RouteError: When they are not as many as were given.
+            RouteError: When they are fewer than were given.
+            StoreError: When what is kept is damaged.
         """
+        given = self.notes().get("selections", 0)
+        if type(given) is not int:
+            raise StoreError(f"{_NOTES}: is damaged: selections must be how many were given")
         kept = self._selections
-        if kept is None:
-            kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
-        given = self.notes().get("selections", len(kept))
-        if given != len(kept):  # Somebody else may have seeded more since.
-            kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
-        if given != len(kept):
-            message = f"{given} selections were given for this run, and {len(kept)} are kept"
+        if kept is None or len(kept) < given:  # Somebody else may have seeded more since.
+            kept = self._kept()
+        # More than were noted is no fault: a seed was killed right after it wrote them.
+        if len(kept) < given:
+            message = (
+                f"{given} selections were given for this run, and {len(kept)} are kept: restore "
+                "the file, or clean the run"
+            )
             raise RouteError("route/selection-invalid", message, source_path=_SELECTIONS)
         return kept
 
@@ -208,8 +222,15 @@ class RunFolder:
         """Remove all that a run has left; the locks stay."""
         with self.locked():
             self._selections = None
+            # Noted, so that one that is killed in the middle is finished before the next run.
+            self.files.write(self.path, (_NOTES,), _CLEANING)
             for name in _KEPT:
                 self.files.remove(self.path, (name,))
+
+    @property
+    def is_half_cleaned(self) -> bool:
+        """Whether a `clean` was cut short."""
+        return "cleaning" in self.notes()
 
     def notes(self) -> dict[str, Any]:
         """Return what is noted of the run as a whole."""
@@ -245,6 +266,14 @@ class RunFolder:
         for router_id, route_id in chosen.items():
             self.files.write(self.path, (EXECUTION, router_id, SELECTION), written(route_id))
 
+    def _kept(self) -> dict[str, str]:
+        kept = self._data(_SELECTIONS).get("selections", {})
+        if not isinstance(kept, dict) or not all(
+            isinstance(route, str) for route in cast("dict[str, object]", kept).values()
+        ):
+            raise StoreError(f"{_SELECTIONS}: is damaged: selections must name a route by router")
+        return cast("dict[str, str]", kept)
+
     def _data(self, name: str) -> dict[str, Any]:
         content = self.files.read(self.path, (name,))
         if content is None:
@@ -257,10 +286,10 @@ class RunFolder:
             raise StoreError(f"{name}: is damaged: no JSON object")
         return cast("dict[str, Any]", data)
 
-    def _guard(
+    def guard(
         self, plan: Plan | None, router: Router, selection: Selection, counts: Mapping[str, int]
     ) -> None:
-        """Refuse a route that was taken as often as it may be."""
+        """Refuse a route that was taken as often as it may be; `counts` are those of the ledger."""
         taken = counts.get(selection.route_id, 0)
         if taken < router.max_visits:
             return

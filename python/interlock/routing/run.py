@@ -125,7 +125,7 @@ def _begin(
     # INVARIANT: all that can be refused is, before anything is removed or written.
     refuse_plan(plan)
     checked_selections(plan, route_selections)
-    if is_fresh:
+    if is_fresh or folder.is_half_cleaned:
         folder.clean()
     digest = _core.digest(plan.to_dict())
     begun = folder.notes().get("plan", digest)
@@ -140,7 +140,8 @@ def _begin(
         message = f"has no step {standing}, before which this run stands"
         raise RouteError("route/plan", message, source_path=plan.source)
     folder.seed(plan, route_selections)
-    folder.note(plan=digest)
+    with folder.locked():
+        folder.note(plan=digest)
 
 
 async def _conducted(

@@ -167,10 +167,14 @@ class Plan:
     _: KW_ONLY
     source: str | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)
+    _at: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Take any sequence."""
-        object.__setattr__(self, "steps", tuple(self.steps))
+        """Take any sequence; note where the first step of each id stands."""
+        steps = tuple(self.steps)
+        object.__setattr__(self, "steps", steps)
+        at = {step.id: at for at, step in reversed(tuple(enumerate(steps)))}
+        object.__setattr__(self, "_at", at)
 
     @classmethod
     def load(cls, plan: str | PathLike[str] | bytes | Mapping[str, Any]) -> Self:
@@ -205,13 +209,14 @@ class Plan:
 
     def step(self, step_id: str) -> PlanStep | None:
         """Return the step of an id; None when there is none."""
-        return next((step for step in self.steps if step.id == step_id), None)
+        at = self._at.get(step_id) if isinstance(step_id, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+        return None if at is None else self.steps[at]
 
     def after(self, step: PlanStep) -> str:
         """Return the id of the step that follows one that is no router."""
         if step.next_step_id is not None:
             return step.next_step_id
-        at = self.steps.index(step) + 1
+        at = self._at[step.id] + 1
         return self.steps[at].id if at < len(self.steps) else "end"
 
     def __iter__(self) -> Iterator[PlanStep]:

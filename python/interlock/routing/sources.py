@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import RouteError, RouteFileError
-from interlock.routing._graph import producers, references
+from interlock.routing._graph import Graph, references
 from interlock.routing._names import SELECTION, reference_fault
 from interlock.routing._outside import absolute, shared_file
 from interlock.routing.choice import SIZE_LIMIT, is_evidence, written
@@ -15,7 +15,7 @@ from interlock.routing.resolve import RECORD_LIMIT, placed
 from interlock.routing.shapes import Plan, Router, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from interlock.routing._files import Parts
     from interlock.routing.folder import RunFolder
@@ -83,11 +83,11 @@ def _place(plan: Plan | None, router: Router, reference: str) -> Parts:
         )
     owner = reference.rpartition("/")[0]
     if not owner:
-        found = producers(plan, router.id, reference) if plan is not None else ()
-        if not found:
+        found = [] if plan is None else Graph(plan).producers(router.id, reference)
+        if plan is None or not found:
             message = f"{reference}: no earlier step declares it; write `step/{SELECTION}`"
             raise RouteError("route/plan", message, router_id=router.id)
-        owner = found[-1].id
+        owner = plan.steps[found[-1]].id
     return EXECUTION, owner, SELECTION
 
 
@@ -110,12 +110,15 @@ def _shared(router: Router, run: RunFolder, path: str) -> Source:
 
 
 def silent_producers(
-    router_id: str, absent: Iterable[str], done: Collection[str]
+    router_id: str, absent: Iterable[str], done: Callable[[], Collection[str]]
 ) -> tuple[str, ...]:
     """Return the steps that ran to their end and wrote no choice where one was looked for."""
     places = (tuple(path.split("/")) for path in absent)
-    return tuple(
+    asked = [
         owner
         for home, owner, name in (place for place in places if len(place) == 3)  # noqa: PLR2004
-        if home == EXECUTION and name == SELECTION and owner in done and owner != router_id
-    )
+        if home == EXECUTION and name == SELECTION and owner != router_id
+    ]
+    # Who ran is read from the journal, which grows: only where it matters.
+    ran = done() if asked else ()
+    return tuple(owner for owner in asked if owner in ran)

@@ -167,11 +167,15 @@ def may_run_under(risk: Risk, coverage: AdapterCoverage) -> bool:
 def implied_minimum(procedure: Startable) -> RuntimeProfile:
     """Return what risk and execution ask of a client.
 
-    R2 where a step is dangerous; else R1 where an agent is alone; else R0.
+    R2 where a step is dangerous; else R1 where an agent is alone; else R0. Of a policy that calls
+    runbooks, no less than what one of them asks for.
     """
+    own: RuntimeProfile = "R1" if procedure.execution == "agent-autonomous" else "R0"
     if is_dangerous(procedure.max_risk):
-        return "R2"
-    return "R1" if procedure.execution == "agent-autonomous" else "R0"
+        own = "R2"
+    called: tuple[Startable, ...] = getattr(procedure, "called", ())
+    asked = (one.min_runtime_profile or implied_minimum(one) for one in called)
+    return max((own, *asked), key=PROFILES.index)
 
 
 def profile_of(features: Iterable[str], coverage: AdapterCoverage) -> RuntimeProfile:

@@ -221,9 +221,9 @@ class Supervisor:
         """Add facts, and say where a decision leads; see `decide`."""
         return await self._moved("decide", {"facts": facts})
 
-    async def fail(self, code: str) -> Transition:
+    async def fail(self, code: str, *, by: str | None = None) -> Transition:
         """Say that the current step has failed; see `fail`."""
-        return await self._moved("fail", {"code": code})
+        return await self._moved("fail", {"code": code, "by": by})
 
     async def finish(self) -> Transition:
         """Say that the work is done; see `finish`."""

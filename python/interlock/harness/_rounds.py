@@ -9,6 +9,7 @@ from interlock import _core
 from interlock.errors import ConfigError
 from interlock.harness._config import wrong
 from interlock.harness._frame import input_digest
+from interlock.harness.judge import is_score
 from interlock.record._data import Record
 from interlock.record.reply import data_digest
 from interlock.record.usage import NOTHING, Usage
@@ -72,14 +73,9 @@ def best_of(rounds: Sequence[RefineRound]) -> RefineRound | None:
     return max(scored, key=lambda pair: pair[0])[1]
 
 
-def _is_score(value: object) -> bool:
-    """Say whether a value can be compared as a score: a finite number."""
-    return type(value) in (int, float) and math.isfinite(cast("float", value))
-
-
 def target_problems(target: object) -> list[Problem]:
     """Check what a score is compared with."""
-    if target is None or _is_score(target):
+    if target is None or is_score(target):
         return []
     return [wrong(target, "target", "must be a finite number, or None for the judge's yes")]
 

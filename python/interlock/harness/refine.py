@@ -24,7 +24,7 @@ from interlock.harness._rounds import (
 )
 from interlock.harness._workflow import LIMITED, End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
-from interlock.harness.judge import Judge, is_score, judge_of
+from interlock.harness.judge import Judge, judge_of
 from interlock.harness.work import Part, part_of
 from interlock.record.reply import as_json_reply
 from interlock.record.result import Result

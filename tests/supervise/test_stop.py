@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -19,6 +21,9 @@ from interlock.supervise import (
 from interlock.testing import scripted
 
 from .docs import INPUTS, disk
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 CAPABILITIES = {"df": "cli:df", "rm": "cli:rm"}
 BACKENDS = pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -71,6 +76,23 @@ RM = ToolCall("1", "rm", {"path": "/var/log/a"})
 DF = ToolCall("2", "df", {})
 
 
+async def stopped(
+    sup: Supervisor, tools: Any, began: Callable[[], Awaitable[object]], error: str | None = None
+) -> Any:
+    """Stop a run while a call of it runs, and give what came of the call."""
+    bus, results = sup.bus(tools), list[Any]()
+
+    async def invoked() -> None:
+        results.append(await bus.invoke(RM))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(invoked)
+        await began()
+        with nullcontext() if error is None else pytest.raises(OSError, match=error):
+            await sup.stop(by="ann")
+    return results[0]
+
+
 @BACKENDS
 @pytest.mark.parametrize("calls", [(RM,), (DF,), (RM, DF)], ids=["write", "read", "both"])
 @pytest.mark.parametrize("mode", ["enforce", "observe"])
@@ -116,14 +138,11 @@ def test_a_stop_ends_the_asking(backend: str, way: str) -> None:
         sup, slow, results = await cleaning(on_question=nobody), Slow(), list[Any]()
 
         async def looped() -> None:
-            tools, hooks = slow.bus(), ()
+            given: dict[str, Any] = {"tools": slow.bus(), "hooks": (sup.hooks(),)}
             if way == "bus":
-                tools = sup.bus(tools)
-            else:
-                hooks = (sup.hooks(),)
+                given = {"tools": sup.bus(slow.bus())}
             turn = scripted(Reply(calls=(RM,)), Reply(output="over"))
-            given: dict[str, Any] = {"turn": turn, "tools": tools, "hooks": hooks}
-            results.append(await loop("x", **given, max_turns=3))
+            results.append(await loop("x", turn=turn, **given, max_turns=3))
 
         async with anyio.create_task_group() as group:
             group.start_soon(looped)
@@ -151,17 +170,8 @@ def test_a_call_that_ends_in_spite_of_the_stop_is_told_as_it_ended(backend: str)
                 await anyio.sleep(0.01)
             return f"removed {path}"
 
-        sup, results = await cleaning(), list[Any]()
-        bus = sup.bus(toolbus([rm]))
-
-        async def invoked() -> None:
-            results.append(await bus.invoke(RM))
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(invoked)
-            await began.wait()
-            await sup.stop(by="ann")
-        return sup, results[0]
+        sup = await cleaning()
+        return sup, await stopped(sup, toolbus([rm]), began.wait)
 
     sup, result = anyio.run(work, backend=backend)
     assert result.output == "removed /var/log/a"
@@ -182,19 +192,11 @@ def test_a_thread_cannot_be_cut_off_and_is_in_doubt(backend: str) -> None:
         ended.set()
 
     async def work() -> tuple[Supervisor, Any]:
-        sup, results = await cleaning(), list[Any]()
-        bus = sup.bus(toolbus([rm]))
-
-        async def invoked() -> None:
-            results.append(await bus.invoke(RM))
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(invoked)
-            await anyio.to_thread.run_sync(began.wait)
-            await sup.stop(by="ann")
+        sup = await cleaning()
+        result = await stopped(sup, toolbus([rm]), partial(anyio.to_thread.run_sync, began.wait))
         assert not ended.is_set()
         go.set()
-        return sup, results[0]
+        return sup, result
 
     sup, result = anyio.run(work, backend=backend)
     assert (result.status, [one.in_doubt for one in sup.state.open]) == ("in_doubt", [True])
@@ -215,21 +217,16 @@ class Down(MemoryStore):
 @BACKENDS
 def test_a_stop_that_cannot_be_logged_still_cuts_off(backend: str) -> None:
     async def work() -> tuple[Supervisor, Slow, Any]:
-        store, slow, results = Down(), Slow(), list[Any]()
+        store, slow = Down(), Slow()
         sup = await cleaning(store=store)
-        bus = sup.bus(slow.bus())
 
-        async def invoked() -> None:
-            results.append(await bus.invoke(RM))
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(invoked)
+        async def down() -> None:
             await slow.began.wait()
             store.is_down = True
-            with pytest.raises(OSError, match="disk full"):
-                await sup.stop(by="ann")
+
+        result = await stopped(sup, slow.bus(), down, error="disk full")
         assert (await sup.propose(ProposedCall("cli:df"))).code == "audit/unavailable"
-        return sup, slow, results[0]
+        return sup, slow, result
 
     sup, slow, result = anyio.run(work, backend=backend)
     assert (result.status, slow.cut) == ("in_doubt", ["rm /var/log/a"])

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import ConfigError
+from interlock.harness._config import wrong
 from interlock.harness._frame import input_digest
+from interlock.harness.judge import is_score
 from interlock.record._data import Record
 from interlock.record.reply import data_digest
 from interlock.record.usage import NOTHING, Usage
@@ -16,11 +18,14 @@ from interlock.record.values import ErrorInfo, Reply, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from interlock.errors import Problem
+
 __all__ = [
     "RefineRound",
     "best_of",
     "feedback_digest",
     "fingerprint",
+    "target_problems",
 ]
 
 
@@ -66,6 +71,13 @@ def best_of(rounds: Sequence[RefineRound]) -> RefineRound | None:
         last = accepted or judged
         return last[-1] if last else None
     return max(scored, key=lambda pair: pair[0])[1]
+
+
+def target_problems(target: object) -> list[Problem]:
+    """Check what a score is compared with."""
+    if target is None or is_score(target):
+        return []
+    return [wrong(target, "target", "must be a finite number, or None for the judge's yes")]
 
 
 def fingerprint(answer: Reply | None) -> str:

@@ -14,6 +14,7 @@ from interlock import _core
 from interlock.errors import UsageError
 from interlock.harness._config import Frozen, raise_problems, wrong
 from interlock.harness._frame import current_frame
+from interlock.harness._nesting import one_deeper
 from interlock.harness._walk import Walk
 from interlock.harness.limits import Stopped
 from interlock.harness.run import Run
@@ -82,20 +83,23 @@ class Workflow(Frozen, ABC, Generic[S, R]):
 
         Raises:
             ConfigError: When the run cannot be what it was set up to be.
+            RecursionError: Inside 32 workflows and tools, where it is the failure of the callable
+                that asked for it.
             UsageError: When a callable returned what has no meaning.
         """
         if run is not None and not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise_problems([wrong(run, "run", "must be Run(...)")])
         outer = current_frame.get()
-        walk = Walk(
-            run or (Run() if outer is None else outer.walk.run),
-            name=self.name,
-            kind=self.kind,
-            config_digest=self.digest,
-            max_tokens=self.max_tokens,
-            outer=outer,
-        )
-        return await self._conducted(walk, values)
+        with one_deeper(f"workflow `{self.name}`"):
+            walk = Walk(
+                run or (Run() if outer is None else outer.walk.run),
+                name=self.name,
+                kind=self.kind,
+                config_digest=self.digest,
+                max_tokens=self.max_tokens,
+                outer=outer,
+            )
+            return await self._conducted(walk, values)
 
     async def replayed(
         self, rollout: Rollout, values: object, *, strict: bool = True, run: Run | None = None

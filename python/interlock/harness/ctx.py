@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random  # noqa: TID251 (the chance of a callable, and the same in every replay)
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -48,14 +50,20 @@ class Ctx:
 
     @property
     def remaining(self) -> Remaining:
-        """What is left of every limit around the step."""
-        return remaining(self._frame.walk.accounts, self._frame.walk.run.clock)
+        """What is left of every limit around the step; of judgement, the time is recorded."""
+        frame = self._frame
+        left = remaining(frame.walk.accounts, frame.walk.run.clock)
+        if frame.cue is not None:
+            left = replace(left, ms=frame.cue.time_left())
+        if left.ms != math.inf and (frame.plan.is_judgement or frame.plan.kind == "classify"):
+            frame.left.append(left.ms)
+        return left
 
     @property
     def deadline(self) -> int | None:
         """The end of the run, in milliseconds from 1970; None when there is none."""
         left = self.remaining.ms
-        return None if left == float("inf") else self._frame.walk.run.clock.now() + int(left)
+        return None if left == math.inf else self.now() + int(left)
 
     def now(self) -> int:
         """Return the instant, in milliseconds from 1970; it is recorded."""

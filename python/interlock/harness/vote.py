@@ -203,14 +203,14 @@ class Vote(Workflow[_State, VotingResult]):
     def _is_settled(self, state: _State) -> bool:
         """Say whether those who have not answered yet can change nothing any more."""
         heard = len(state.outcomes)
-        if heard == self.n:
+        pending = self.n - heard
+        if not pending:
             return True
+        # PERF: so many to come outvote those that are there, and can decide by themselves.
+        if len(state.votes) <= pending and pending >= self.agree.threshold * self.n:
+            return False
         is_behind = self.agree.is_orderless or max(state.outcomes, default=0) < heard
-        return (
-            self.weight is None
-            and is_behind
-            and self.agree.is_settled(state.cast(), self.n - heard)
-        )
+        return self.weight is None and is_behind and self.agree.is_settled(state.cast(), pending)
 
     async def _counted(self, walk: Walk, state: _State) -> str:
         """Count the votes; those that are missing must not have made a difference."""

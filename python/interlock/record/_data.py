@@ -19,6 +19,7 @@ __all__ = ["Record", "encoded", "record_of"]
 _Read = Callable[[object, str, list[Problem]], object]
 
 
+_SCALARS = (str, int, bool, NoneType)
 _ALWAYS = object()
 """In place of a default: the field is always written."""
 
@@ -39,7 +40,8 @@ class Record(WireForm):
 
     def __init_subclass__(cls) -> None:
         """Make a class of this package known by name to the annotations of others."""
-        if cls.__module__.startswith("interlock."):
+        # What has no `__init__` is not made yet, or for objects in the making.
+        if cls.__module__.startswith("interlock.") and cls.__init__ is not object.__init__:
             _KNOWN[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,7 +51,7 @@ class Record(WireForm):
             value: object = getattr(self, name)
             # PERF: most of what is left out is the default itself.
             if value is not default and (default is _ALWAYS or value != default):
-                wire[written] = encoded(value)
+                wire[written] = value if type(value) in _SCALARS else encoded(value)
         return wire
 
     @classmethod

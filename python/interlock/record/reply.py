@@ -83,10 +83,8 @@ def data_digest(value: object) -> str:
     Raises:
         ConfigError: Where JSON cannot hold it.
     """
-    if type(value) is str:
-        return _core.digest(value)
     # PERF: what is plain already is read in place.
-    in_place = type(value) in (dict, list)
+    in_place = type(value) in (str, dict, list)
     text = _core.canonical(_with_records(value) if in_place else plain_data(value))
     if _ROLLOUT in text:
         text = _core.canonical(timeless(plain_data(value)))

@@ -269,6 +269,42 @@ def test_explain_is_a_table_of_the_evidence(tmp_path: Path, plan_file: Path) -> 
     assert 2 == empty.code
 
 
+def test_nothing_that_a_stranger_wrote_talks_to_the_terminal(
+    tmp_path: Path, plan_file: Path
+) -> None:
+    evil = "\x1b[2J\x1b]0;owned\x07\u202e\x9b31m"
+    run = RunFolder(tmp_path, "one")
+    write(run, "probe", chosen("search"))
+    run.route(Plan.load(plan_file), "pick")
+    log = Path(run.step_path("pick"), "route_evidence.jsonl")
+    row = json.loads(log.read_bytes())
+    row |= {"raw_value": f"{evil}\ud800", "at": f"now\n{evil}", "silent": [evil]}
+    log.write_text(json.dumps(row) + "\n", "utf-8")
+    (tmp_path / "evil.json").write_text(json.dumps({"steps": [{"id": evil}]}), "utf-8")
+    (tmp_path / "shared.json").write_text(
+        json.dumps(data(route_source_file=f"x{evil}.json")), "utf-8"
+    )
+    write(RunFolder(tmp_path, "two"), "pick", chosen(evil))
+
+    for arguments, code in (
+        (("explain", run.path), 0),
+        (("check", tmp_path / "evil.json"), 1),
+        (("graph", tmp_path / "evil.json"), 0),
+        (("resolve", tmp_path / "evil.json", evil, "--run", run.path), 1),
+        (("resolve", tmp_path / "shared.json", "pick", "--run", run.path), 1),
+        (("resolve", plan_file, "pick", "--run", RunFolder(tmp_path, "two").path), 1),
+        (("check", tmp_path / evil), 1),
+    ):
+        ran = interlock("routes", *arguments)
+        assert code == ran.code, ran
+        said = ran.out.decode() + ran.err
+        assert said.replace("\n", "").isprintable(), said
+    (head, visit, silent) = interlock("routes", "explain", run.path).lines
+    assert "U+001B" in visit
+    assert "U+001B" in silent
+    assert head.startswith("router")
+
+
 def test_graph_is_a_diagram(plan_file: Path) -> None:
     ran = interlock("routes", "graph", plan_file)
 

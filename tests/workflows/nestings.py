@@ -29,6 +29,7 @@ from interlock import (
 )
 from interlock.harness import Ctx
 from interlock.record import ToolCall
+from interlock.testing import ManualClock
 
 SAYS = ("reply", "reply", "text", "data", "raise", "failed", "same", "steps", "slow")
 JUDGES = ("yes", "no", "raise", "open", "length", "model")
@@ -42,7 +43,8 @@ class Nesting:
     """A workflow made of a seed; once it is closed, no work in it may be called."""
 
     def __init__(self, seed: int) -> None:
-        self.random, self.is_closed, self._leaves = Random(seed), False, 0  # noqa: S311
+        self.random, self.clock = Random(seed), ManualClock()  # noqa: S311
+        self.is_closed, self.used, self._leaves = False, 0, 0
         self.kinds: list[Callable[[int], Any]] = [
             self.chain,
             self.cascade,
@@ -69,6 +71,11 @@ class Nesting:
         for _ in range(pauses):
             await checkpoint()
 
+    def told(self, output: str, usage: Usage, **more: Any) -> Reply:
+        """Answer as a model, and keep what that used."""
+        self.used += usage.total
+        return Reply(output, usage=usage, **more)
+
     def leaf(self) -> Any:
         says, pauses = self.random.choice(SAYS), self.random.choice((0, 0, 1, 2, 5))
         self._leaves += 1
@@ -81,6 +88,7 @@ class Nesting:
         async def work(value: object, ctx: Ctx) -> Any:
             nonlocal calls
             calls += 1
+            self.clock.advance(pauses)
             await self.enter(300 if says == "slow" else pauses)
             if says == "raise":
                 raise ValueError(f"bad {me}")
@@ -89,10 +97,12 @@ class Nesting:
             answers: dict[str, Any] = {
                 "text": f"text {me}",
                 "data": {"ok": me % 2 == 0},
-                "failed": Reply("part", usage=usage, status="failed"),
                 "same": value if isinstance(value, (str, dict, Reply)) else "text",
             }
-            return answers.get(says, Reply(f"{me}.{calls % 3}", usage=usage))
+            if says in answers:
+                return answers[says]
+            failed = says == "failed"
+            return self.told(f"{me}.{calls % 3}", usage, status="failed" if failed else "completed")
 
         return work
 
@@ -108,6 +118,7 @@ class Nesting:
 
         async def model(reply: Reply) -> Verdict:
             await self.enter()
+            self.used += 3
             return Verdict(len(reply.output) % 3 > 0, "third", usage=Usage(3, requests=1))
 
         return model if says == "model" else judged
@@ -174,15 +185,18 @@ class Nesting:
 
     def orchestrate(self, depth: int) -> Any:
         workers, ids = self.parts(depth, "w"), [f"p{at}" for at in range(4)]
-        steps = [
+        steps: list[dict[str, Any]] = [
             {"id": name, "worker": self.random.choice([*workers]), "needs": self.needs(ids, at)}
             for at, name in enumerate(ids[: self.random.randint(1, 4)])
         ]
+        for step in steps:
+            if self.random.random() < 0.2:
+                step["after"] = self.clock.now() + self.random.choice((0, 1_000, 3_000, 10**7))
         usage = Usage(self.random.choice((0, 4)), requests=1)
 
         async def plan(_values: object) -> Reply:
             await self.enter()
-            return Reply(json.dumps({"steps": steps}), usage=usage)
+            return self.told(json.dumps({"steps": steps}), usage)
 
         return Orchestrate(
             plan=plan,
@@ -202,7 +216,7 @@ class Nesting:
         async def turn(state: Any) -> Reply:
             await self.enter()
             calls = tuple(ToolCall(str(at), "look", {"q": str(at)}) for at in range(2))
-            return Reply("t", calls=calls if state.turn < last else (), usage=Usage(5))
+            return self.told("t", Usage(5), calls=calls if state.turn < last else ())
 
         tools, overlap = toolbus([tool(look, effect="readonly")]), self.random.random() < 0.5
         most = self.random.choice((2, 3, 4))

@@ -69,15 +69,16 @@ def resolve(plan: str, router: str, folder: str, *, select: tuple[str, ...], as_
     """Say which route ROUTER of PLAN would take now, and why; nothing is written."""
     from interlock.errors import RouteError
     from interlock.routing import resolve as resolved
+    from interlock.routing.evidence import visited
 
     loaded, found = _loaded(plan, router)
     run = _run(folder)
     if not Path(folder).is_dir():
         click.echo(f"{folder}: there is no such run yet", err=True)
     sources = _sources(loaded, found, run, select)
-    counts = run.ledger.counts(found.id)
+    counts, entries = run.ledger.standing(found.id)
     try:
-        selection = resolved(found, sources, visit=sum(counts.values()) + 1)
+        selection = resolved(found, sources, visit=visited(counts, entries) + 1)
         run.guard(loaded, found, selection, counts)
     except RouteError:
         if not as_json:
@@ -140,9 +141,11 @@ def _sources(
 
 
 def _show_sources(sources: tuple[Source, ...]) -> None:
+    from interlock.record.report._text import line
+
     for source in sources:
         state = "found" if _is_there(source) else "absent"
-        click.echo(f"{source.kind:18}  {state:6}  {source.path}")
+        click.echo(line(f"{source.kind:18}  {state:6}  {source.path}"))
 
 
 def _is_there(source: Source) -> bool:
@@ -168,6 +171,8 @@ def explain(run: str, *, as_json: bool) -> int:
     if not evidence:
         click.echo("no router has taken a route in this run", err=True)
         return 0
+    from interlock.record.report._text import line
+
     rows = [
         (
             entry.router_id,
@@ -180,13 +185,16 @@ def explain(run: str, *, as_json: bool) -> int:
         )
         for entry in evidence
     ]
-    widths = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
-    for row in (_HEAD, *rows):
+    # What a stranger wrote into a file must not talk to the terminal.
+    shown = [_HEAD, *(tuple(map(line, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
     for entry in evidence:
         for step in entry.silent:
-            click.echo(f"{entry.router_id}, visit {entry.visit}: {step} ran and wrote no choice")
+            said = f"{entry.router_id}, visit {entry.visit}: {step} ran and wrote no choice"
+            click.echo(line(said))
     return 0
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import anyio
 import click
@@ -24,10 +25,13 @@ from interlock.supervise import (
     Supervisor,
     derive_policy,
 )
+from interlock.supervise._draft import policy_in_force
 from interlock.supervise.card import way_out
+from interlock.supervise.parts import Via
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from types import FrameType
 
     from interlock.cli._runbook import RunOptions
     from interlock.cli._runbook_log import Log
@@ -66,7 +70,16 @@ def driven(file: str, others: Sequence[str], options: RunOptions) -> int:
     policy = derive_policy(file, runbooks=policies(others))
     log = _resumed(policy, options) if options["resume"] else None
     inputs = inputs_of(policy, options["inputs"], options["inputs_file"])
-    return anyio.run(_drive, policy, inputs, options, log)
+    # The event loop would hold an interrupt back until the line that is being typed has ended.
+    kept = signal.signal(signal.SIGINT, _interrupted)
+    try:
+        return anyio.run(_drive, policy, inputs, options, log)
+    finally:
+        signal.signal(signal.SIGINT, kept)
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    signal.default_int_handler(number, frame)
 
 
 def _resumed(policy: Policy, options: RunOptions) -> Log:
@@ -212,7 +225,16 @@ class _Terminal:
         if not target or len(targets) > 1 or named.keys() - {"by", "via"}:
             raise _Misused("say where to: done STEP [by=NAME] [via=EDGE]")
         via = cast("Any", named.get("via", via))
+        self._spelled(target, via)
         return await self.sup.advance(target, via=via, by=named.get("by"))
+
+    def _spelled(self, target: str, via: object) -> None:
+        """Take what is no step and no edge for a slip, where a wrong one would be a departure."""
+        here = policy_in_force(self.sup.policy, self.sup.state)
+        if target not in {*here.steps, *here.terminals}:
+            raise _Misused(f"there is no step or terminal {target}")
+        if via is not None and via not in get_args(Via):
+            raise _Misused(f"via is one of {', '.join(get_args(Via))}")
 
     async def fail(self, words: list[str]) -> object:
         """Say that the step has failed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from interlock import _core
 from interlock.errors import ConfigError
@@ -14,8 +14,8 @@ from interlock.record.usage import NOTHING, Usage
 
 if TYPE_CHECKING:
     from interlock.harness._callables import Call
+    from interlock.harness._cue import Cue
     from interlock.harness._recorder import Recorder
-    from interlock.harness._reel import Cue
     from interlock.harness._walk import Walk
     from interlock.harness.limits import Account
     from interlock.record.rollout import Kind, Step
@@ -95,22 +95,37 @@ class Plan:
     meta: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-@dataclass(slots=True)
 class Frame:
     """A step in progress, and what was found in it."""
 
-    walk: Walk
-    plan: Plan
-    names: dict[str, int] = field(default_factory=dict[str, int])
-    nested: list[Recorder] = field(default_factory=list["Recorder"])
-    counted: list[object] = field(default_factory=list[object])
-    inside: Usage = NOTHING
-    made: list[str] = field(default_factory=list[str])
-    readings: list[int] = field(default_factory=list[int])
-    cue: Cue | None = None
-    made_key: str | None = None
-    is_unmetered: bool = False
-    """Whether a provider's reply in it told no usage."""
+    __slots__ = (
+        "counted",
+        "cue",
+        "inside",
+        "is_unmetered",
+        "left",
+        "made",
+        "made_key",
+        "names",
+        "nested",
+        "plan",
+        "readings",
+        "walk",
+    )
+
+    def __init__(self, walk: Walk, plan: Plan, cue: Cue | None = None) -> None:
+        """Begin with nothing found."""
+        self.walk, self.plan, self.cue = walk, plan, cue
+        self.names: dict[str, int] = {}
+        self.nested: list[Recorder] = []
+        self.counted: list[object] = []
+        self.inside: Usage = NOTHING
+        self.made: list[str] = []
+        self.readings: list[int] = []
+        self.left: list[float] = []
+        self.made_key: str | None = None
+        # Whether a provider's reply in it told no usage.
+        self.is_unmetered = False
 
     def key(self) -> str:
         """Return the idempotency key, made when it is first asked for."""
@@ -134,8 +149,7 @@ class Frame:
         return any(value is one for one in self.counted)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of a step.
 
     Attributes:

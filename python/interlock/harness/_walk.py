@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -161,9 +160,7 @@ class Walk(Recorder):
             await self.tell("retry", plan.path, {"attempt": attempt, "wait_ms": int(wait * 1000)})
             await self.run.clock.sleep(wait)
             attempt += 1
-        if attempt == 1:
-            return outcome
-        return replace(outcome, usage=usage)
+        return outcome if attempt == 1 else outcome._replace(usage=usage)
 
     def _capacity(self, name: str | None, held: frozenset[str]) -> _Place | None:
         """Return what is held while a step runs: a place of a limiter, or nothing."""

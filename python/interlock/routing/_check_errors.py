@@ -54,6 +54,7 @@ def errors_of(plan: Plan) -> Iterator[Fault]:
     for at in range(len(plan.steps)):
         yield from _faults(graph, at)
     yield from _endless(graph)
+    yield from _unwritable(plan)
 
 
 def step_errors(plan: Plan, step_id: str) -> Iterator[Fault]:
@@ -125,6 +126,9 @@ def _router_faults(graph: _Checked, step: PlanStep, router: Router) -> Iterator[
     if default is not None and default not in ids:
         message = f"{_core.preview(default)} is no route{hint(default, ids)}; one of {some(ids)}"
         yield "route/bad-default", step.id, None, "default_route_id", message
+    if "\x00" in (router.route_source_file or ""):
+        message = f"{_core.preview(router.route_source_file)}: holds a NUL, which no path does"
+        yield "route/unsafe-path", step.id, None, "route_source_file", message
     yield from _dependency_faults(graph, step, router)
     yield from _check_faults(graph, step, router)
 
@@ -216,6 +220,31 @@ def _condition_faults(step: PlanStep, route: Route, at: int) -> Iterator[Fault]:
             shown = "" if problem.value is None else f"{problem.value}: "
             message = f"{shown}{problem.message}"
             yield "route/plan", step.id, route.route_id, field, message
+
+
+def _unwritable(plan: Plan) -> Iterator[Fault]:
+    """Find what is no JSON: a plan that is run is known again by its digest."""
+    data = plan.to_dict()
+    if _json_fault(data) is None:
+        return
+    for step, fields in zip(plan.steps, data["steps"], strict=True):
+        for field, value in fields.items():
+            fault = _json_fault(value)
+            if fault is not None:
+                yield "route/plan", step.id, None, field, fault
+    for field, value in plan.extra.items():
+        fault = _json_fault(value)
+        if fault is not None:
+            yield "route/plan", "", None, field, fault
+
+
+def _json_fault(value: object) -> str | None:
+    try:
+        _core.digest(value)
+    except ConfigError as error:
+        problem = error.problems[0]
+        return f"{_core.preview(value)}: {problem.message}"
+    return None
 
 
 def _endless(graph: _Checked) -> Iterator[Fault]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from interlock.record.report._text import label
 from interlock.routing._names import END, SELECTION
+from interlock.routing._typed import must_be
+from interlock.routing.shapes import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-    from interlock.routing.shapes import Plan, Router
+    from interlock.routing.shapes import Router
 
 __all__ = ["Graph", "circles", "reached", "references", "to_mermaid"]
 
@@ -111,7 +114,12 @@ def _left(following: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 
 def to_mermaid(plan: Plan) -> str:
-    """Return a plan as a Mermaid diagram; a route that is the default is drawn with dots."""
+    """Return a plan as a Mermaid diagram; a route that is the default is drawn with dots.
+
+    Raises:
+        ConfigError: For what is no plan.
+    """
+    must_be(plan, Plan, "plan", "a Plan(...), as Plan.load(path) reads it")
     graph = Graph(plan)
     ids = list(graph.at)
     known = {*ids, END}
@@ -121,7 +129,7 @@ def to_mermaid(plan: Plan) -> str:
     for name in ids:
         is_router = plan.steps[graph.at[name]].router is not None
         left, right = ("{", "}") if is_router else ("[", "]")
-        lines.append(f'    {number[name]}{left}"{_quoted(name)}"{right}')
+        lines.append(f'    {number[name]}{left}"{label(name, 100)}"{right}')
     lines.append(f"    {number[END]}([{END}])")
     for at, step in enumerate(plan.steps):
         if step.router is None:
@@ -134,11 +142,6 @@ def to_mermaid(plan: Plan) -> str:
             arrow = "-. " if is_default else "-- "
             point = " .->" if is_default else " -->"
             if route.next_step_id in known:
-                label = f'{arrow}"{_quoted(route.route_id)}"{point}'
-                lines.append(f"    {number[step.id]} {label} {number[route.next_step_id]}")
+                drawn = f'{arrow}"{label(route.route_id, 100)}"{point}'
+                lines.append(f"    {number[step.id]} {drawn} {number[route.next_step_id]}")
     return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    marks = {"&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"}
-    return "".join(marks.get(letter, letter) for letter in text)

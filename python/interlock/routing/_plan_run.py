@@ -20,6 +20,7 @@ from interlock.record.values import ErrorInfo, Reply
 from interlock.routing._graph import Graph
 from interlock.routing._journal import Entry
 from interlock.routing._names import END, hint
+from interlock.routing._typed import must_be
 from interlock.routing.shapes import Plan, PlanStep, Selection
 
 if TYPE_CHECKING:
@@ -112,9 +113,11 @@ class PlanRun(Workflow[_State, PlanResult]):
         rerun: bool,
     ) -> None:
         """Check and keep everything."""
+        from interlock.routing.folder import RunFolder
+
         problems: list[Problem] = []
-        if not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise_problems([wrong(plan, "plan", "must be Plan(...), as Plan.load(path) reads it")])
+        must_be(plan, Plan, "plan", "a Plan(...), as Plan.load(path) reads it")
+        must_be(folder, RunFolder, "folder", "a RunFolder(...)")
         calls = _read_handlers(plan, handlers, only, problems)
         raise_problems(problems)
         self._set(name="plan", max_tokens=None, _plan=plan, _folder=folder, _calls=calls)

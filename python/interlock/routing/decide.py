@@ -9,13 +9,14 @@ from anyio import to_thread
 
 from interlock import _core
 from interlock.errors import Problem, RouteError, UsageError
-from interlock.harness._config import keywords, raise_problems, wrong
+from interlock.harness._config import keywords, raise_problems
 from interlock.routing._graph import references
 from interlock.routing._names import SELECTION, id_fault
+from interlock.routing._typed import must_be
 from interlock.routing.choice import written
 from interlock.routing.evidence import EXECUTION
 from interlock.routing.folder import RunFolder
-from interlock.routing.resolve import match
+from interlock.routing.resolve import A_ROUTER, match
 from interlock.routing.shapes import Plan, PlanStep, Router
 from interlock.tools._table_result import TableResult
 from interlock.tools.branch import BranchResult
@@ -68,8 +69,10 @@ def write_choice(
         ConfigError: When there is neither a route nor an answer, or both.
         StoreError: When it cannot be written.
     """
-    if not isinstance(run, RunFolder):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise_problems([wrong(run, "run", "must be RunFolder(...)")])
+    must_be(run, RunFolder, "run", "a RunFolder(...)")
+    must_be(router, Router | None, "router", f"{A_ROUTER}, or None")
+    for field, text in (("by", "" if by is None else by), ("reason", reason)):
+        must_be(text, str, field, "text")
     if (route_id is None) == (from_ is None):
         message = "give the route, or the answer of a decision tool as from_; one of them"
         raise_problems([Problem("spec/conflict", "route_id", None, message)])
@@ -168,8 +171,11 @@ def by_file(router: Router, run: RunFolder, *, plan: Plan | None = None) -> ByFi
         plan: The plan, where a dependency names a file without its step.
 
     Raises:
-        ConfigError: For a dependency that needs the plan.
+        ConfigError: For a dependency that needs the plan; for what is no router, folder or plan.
     """
+    must_be(router, Router, "router", A_ROUTER)
+    must_be(run, RunFolder, "run", "a RunFolder(...)")
+    must_be(plan, Plan | None, "plan", "a Plan(...), or None")
     bare = [one for one in references(router) if "/" not in one]
     if bare and plan is None:
         message = f"names no step: write `step/{SELECTION}`, or give the plan"

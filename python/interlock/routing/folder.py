@@ -16,10 +16,12 @@ from interlock.routing._names import SELECTION, hint, id_fault
 from interlock.routing._outside import absolute, home_of
 from interlock.routing._selections import checked_selections
 from interlock.routing._stall import unchanged_steps
-from interlock.routing.check import refuse_plan
+from interlock.routing._typed import must_be
+from interlock.routing.check import A_PLAN, refuse_plan
 from interlock.routing.choice import written
-from interlock.routing.evidence import EXECUTION, Evidence, Ledger
-from interlock.routing.resolve import placed, resolve
+from interlock.routing.evidence import EXECUTION, Evidence, Ledger, visited
+from interlock.routing.resolve import A_ROUTER, placed, resolve
+from interlock.routing.shapes import Plan, Router
 from interlock.routing.sources import silent_producers, sources_for
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from interlock.harness._clock import Clock
     from interlock.routing._files import Files
-    from interlock.routing.shapes import Plan, Router, Selection
+    from interlock.routing.shapes import Selection
 
 __all__ = ["RunFolder"]
 
@@ -57,7 +59,7 @@ class RunFolder:
 
     Raises:
         RouteError: `route/unsafe-path` for an id that is no name of a folder.
-        ConfigError: For a timeout that is none.
+        ConfigError: For a root that is no path, or a timeout that is none.
     """
 
     @keywords
@@ -75,8 +77,9 @@ class RunFolder:
         fault = id_fault(run_id)
         if fault is not None:
             raise RouteError("route/unsafe-path", f"run_id: {fault}", value=_core.preview(run_id))
+        must_be(lock_timeout, float | int, "lock_timeout", "seconds, more than 0")
         raise_problems(seconds_problems(lock_timeout, "lock_timeout"))
-        self.root = home_of(root)
+        self.root = home_of(root, "root")
         self.run_id = run_id
         self.path = absolute(absolute(self.root, _RUNS), run_id)
         self.files: Files = files or DiskFiles()
@@ -137,6 +140,7 @@ class RunFolder:
             RunBusy: When somebody else has the run for longer than the timeout.
             StoreError: When the evidence cannot be written; then no route is taken.
         """
+        must_be(plan, Plan, "plan", A_PLAN)
         step = plan.step(router_id)
         if step is None or step.router is None:
             known = [one.id for one in plan.routers]
@@ -161,19 +165,21 @@ class RunFolder:
         """
         if visit is not None and (type(visit) is not int or visit < 1):
             raise UsageError(f"visit is {_core.preview(visit)}; it must be a whole number, 1 up")
+        must_be(router, Router, "router", A_ROUTER)
+        self.step_path(router.id)
         with self.locked():
             try:
                 counts, entries = self.ledger.caught_up(router.id)
             except RouteFileError as error:
                 raise placed(error, router, None) from error.__cause__
-            done = sum(counts.values())
+            done = visited(counts, entries)
             if visit is not None and visit <= done:
                 return _recorded(router, entries, visit)
             if visit is not None and visit > done + 1:
                 raise UsageError(f"{router.id} was visited {done} times; visit {visit} cannot be")
             asked = [entry for entry in entries if key and entry.key == key]
             if asked:
-                return asked[0].selection
+                return _recorded(router, asked, asked[0].visit)
             sources = sources_for(plan, router, self)
             selection = resolve(router, sources, visit=done + 1)
             self.guard(plan, router, selection, counts)
@@ -216,6 +222,7 @@ class RunFolder:
 
     def archive(self, step_id: str, visit: int) -> None:
         """Put the folder of a step away, so that a further visit finds nothing old in it."""
+        self.step_path(step_id)
         self.files.move(self.path, (EXECUTION, step_id), (ARCHIVE, f"{step_id}.{visit}"))
 
     def clean(self) -> None:
@@ -317,4 +324,15 @@ def _recorded(router: Router, entries: list[Evidence], visit: int) -> Selection:
     if found is None:
         message = f"visit {visit} was counted, and its evidence is gone: restore the folder"
         raise RouteFileError("route/unreadable", message, router_id=router.id)
-    return found.selection
+    taken = found.selection
+    if not any(
+        (route.route_id, route.next_step_id) == (taken.route_id, taken.next_step_id)
+        for route in router.routes
+    ):
+        message = (
+            f"visit {visit} took {taken.route_id} -> {taken.next_step_id}, which is no route of "
+            f"this router any more ({', '.join(router.available)}): restore the plan, or take a "
+            "new run"
+        )
+        raise RouteError("route/unknown", message, router_id=router.id, available=router.available)
+    return taken

@@ -56,7 +56,9 @@ def advance(
     exits = [one for one in draft.step.exits if one.target == to and via in (None, one.via)]
     if not exits:
         targets = ", ".join(draft.step.transitions)
-        said = f"step {draft.step.id} does not lead to {_core.preview(to)}; it leads to {targets}"
+        by_edge = "" if via is None else f" by {via}"
+        said = f"step {draft.step.id} does not lead to {_core.preview(to)}{by_edge}; it leads to "
+        said += targets
         deviate(draft, "out-of-order-step", "move/no-such-edge", said)
         return draft.done()
     if len({one.via for one in exits}) > 1:

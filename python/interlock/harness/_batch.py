@@ -204,19 +204,23 @@ class Batch:
 def _read(value: object, *, step: str) -> Reading:
     """Read what a tool answered: a `ToolResult`, or what any callable may return."""
     if isinstance(value, ToolResult):
-        try:
-            result = replace(value, output=plain_data(value.output))
-        except ConfigError as error:
-            raise UsageError(f"{step} returned a result that JSON cannot hold: {error}") from None
+        result = replace(value, output=_plain(value.output, step))
         is_done = value.status == "completed"
         said = Reply(
             usage=value.usage, status="completed" if is_done else "failed", error=value.error
         )
         return Reading(said, result=result)
     reply = as_json_reply(value, step=step)
-    output = reply.output if reply.data is None else plain_data(reply.data)
+    output = reply.output if reply.data is None else _plain(reply.data, step)
     status: ToolStatus = "failed" if reply.status == "failed" else "completed"
     return Reading(reply, result=ToolResult("", "", status, output, reply.error, usage=reply.usage))
+
+
+def _plain(output: object, step: str) -> object:
+    try:
+        return plain_data(output)
+    except ConfigError as error:
+        raise UsageError(f"{step} returned a result that JSON cannot hold: {error}") from None
 
 
 def _step_name(name: str) -> str:

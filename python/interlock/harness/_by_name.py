@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ByName", "at_name", "name_of", "source_of"]
+__all__ = ["ByName", "at_name", "label", "name_of", "source_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,11 @@ class ByName:
         if self.context is None:
             return self.function(**values)
         return self.function(**values, **{self.context: ctx})
+
+
+def label(function: object) -> str:
+    """Return what a function calls itself, or a workflow."""
+    return getattr(function, "__name__", None) or getattr(function, "name", "")
 
 
 def source_of(function: object) -> str:

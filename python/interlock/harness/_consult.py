@@ -69,7 +69,7 @@ async def consult(
         raise
     finally:
         # PERF: most hooks leave nothing to record.
-        if decision is not None or frame.readings or frame.nested:
+        if decision is not None or frame.readings or frame.left or frame.nested:
             ending = Ending(frame, 1, started, started_s)
             if fault is not None:
                 ending.raised(fault, None, clock.now())

@@ -104,6 +104,8 @@ def _answered(
         info = ErrorInfo("unreadable_output", said, "bug", source="interlock")
         return failed(call, info, tool)
     usage = NOTHING if _is_counted(value, reply, frame) else reply.usage
+    if frame is not None and reply.meta.get("usage_missing"):
+        frame.is_unmetered = True
     if reply.status == "failed":
         info = reply.error or ErrorInfo("failed", reply.output)
         return failed(call, _clean(info), tool, usage)

@@ -124,8 +124,12 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         In a worker thread of a step the loop of that step is used.
 
         Raises:
-            UsageError: Inside a running event loop, where it would block that loop.
+            UsageError: Inside a running event loop, where it would block that loop; in a thread
+                that async code of a step started itself, such as by `asyncio.to_thread`.
+            ConfigError: For a backend that there is not.
         """
+        if backend not in ("asyncio", "trio"):
+            raise_problems([wrong(backend, "backend", "must be one of asyncio, trio")])
         try:
             anyio.get_current_task()
         except RuntimeError:
@@ -139,7 +143,13 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         try:
             from_thread.check_cancelled()
         except RuntimeError:
-            return anyio.run(work, backend=backend)
+            if current_frame.get() is None:
+                return anyio.run(work, backend=backend)
+            # What it would join belongs to a loop that this thread cannot reach.
+            raise UsageError(
+                f"{self.name}: sync() was called in a thread that a step started itself; write "
+                "`await ....run(...)` in the step"
+            ) from None
         return from_thread.run(work)
 
     @property
@@ -201,6 +211,8 @@ class Workflow(Frozen, ABC, Generic[S, R]):
             ended = cast("Rollout", walk.ended)
             with anyio.move_on_after(2, shield=True):
                 told = {"status": ended.status, "stopped_by": ended.stopped_by}
+                if ended.stopped_by in LIMITED:
+                    await walk.tell("budget", walk.path, {"stopped_by": ended.stopped_by})
                 await walk.tell("run_ended", walk.path, told)
         return result
 

@@ -82,6 +82,8 @@ async def mcp_tools(
         UsageError: Where the package `jsonschema` is not installed.
     """
     problems = [*seconds_problems(timeout, "timeout"), *_effect_problems(effects)]
+    if not callable(getattr(session, "list_tools", None)):
+        problems.append(wrong(session, "session", "must be a ClientSession or Client of mcp"))
     if prefix is not None and not isinstance(prefix, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         problems.append(wrong(prefix, "prefix", "must be a text, or None"))
     raise_problems(problems)

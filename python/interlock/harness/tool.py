@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, UsageError
-from interlock.harness._by_name import ByName, at_name, name_of, source_of
+from interlock.harness._by_name import ByName, at_name, label, name_of, source_of
 from interlock.harness._callables import Call, is_async_callable
 from interlock.harness._config import (
     Frozen,
@@ -110,6 +110,7 @@ class Tool(Frozen, Generic[P, R]):
         self._set(name=name, description=description, effect=effect, idempotent=idempotent)
         self._set(timeout=timeout, max_output=max_output, reconcile=reconcile, source=source)
         self._set(is_finish=is_finish, arguments=arguments, call=call, function=function)
+        raise_problems([*_unpinned(description, "description"), *_unpinned(self.schema, "schema")])
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, past every check."""
@@ -164,6 +165,15 @@ class Tool(Frozen, Generic[P, R]):
             reconcile=self.reconcile,
             is_finish=self.is_finish,
         )
+
+
+def _unpinned(told: object, field: str) -> list[Problem]:
+    """Refuse what has no digest, such as half of a surrogate pair: no model can be sent it."""
+    try:
+        _core.digest(told)
+    except ConfigError as error:
+        return [one._replace(field=field) for one in error.problems]
+    return []
 
 
 def _is_name(name: object) -> bool:
@@ -270,7 +280,7 @@ def tool(  # noqa: PLR0913 (all by name)
     """
 
     def made(function: Callable[P, R]) -> Tool[P, R]:
-        given = _named(function) if name is None else name
+        given = label(function) if name is None else name
         problems = _problems(given, description, effect, idempotent, timeout, max_output, reconcile)
         taken = signature_of(function, problems)
         arguments = _arguments(taken, schema, problems)
@@ -292,10 +302,6 @@ def tool(  # noqa: PLR0913 (all by name)
         )
 
     return made if function is None else made(function)
-
-
-def _named(function: object) -> str:
-    return cast("str", getattr(function, "__name__", None) or getattr(function, "name", ""))
 
 
 def _call(function: Callable[..., Any], taken: Signature) -> Call:

@@ -137,7 +137,7 @@ class Tool(Frozen, Generic[P, R]):
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Write a tool that stands for its function by their name, as a function is written."""
         place = name_of(self.function)
-        found: object = None if place is None else at_name(*place)
+        found = None if place is None else at_name(*place)
         if place is None or not isinstance(found, Tool) or found.function is not self.function:
             return super().__reduce_ex__(protocol)
         changes = {field: getattr(self, field) for field in _ALTERED}
@@ -319,8 +319,7 @@ def _standing(module: str, name: str, changes: dict[str, Any]) -> Tool[..., Any]
     found = at_name(module, name)
     if not isinstance(found, Tool):
         raise UsageError(f"the pickled tool {module}.{name} is no tool in this process")
-    standing = cast("Tool[..., Any]", found)
-    return standing.altered(**changes) if changes else standing
+    return cast("Tool[..., Any]", found.altered(**changes) if changes else found)
 
 
 def _arguments(

@@ -703,7 +703,7 @@ class TestSync:
     def test_a_run_inside_a_thread_that_was_left_behind_ends_and_is_counted_until_then(
         self, go: Go, ends_by: str
     ) -> None:
-        ended: list[object] = []
+        ended = threading.Event()
         run = Run(limits=Limits(timeout=0.3 if ends_by == "run timeout" else None))
 
         async def work() -> Any:
@@ -723,7 +723,7 @@ class TestSync:
                 try:
                     return inner.sync(1)
                 finally:
-                    ended.append("thread")
+                    ended.set()
 
             async with anyio.create_task_group() as group:
                 if ends_by == "tool timeout":
@@ -741,7 +741,7 @@ class TestSync:
                 await left.wait()
 
         go(work)
-        assert ended == ["thread"]
+        assert ended.wait(5)
         assert run.rollout.usage == Usage(10)
         assert run.account.tokens == 10
 

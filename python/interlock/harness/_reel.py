@@ -253,7 +253,13 @@ class Reel:
         return self.steps[at].status == "skipped"
 
     def _has_started_all(self) -> bool:
-        return all(at in self._asked or self._is_note(at) for at in range(len(self.steps)))
+        """Say whether all has started but what is noted: that it did not run, or was decided."""
+        return all(
+            at in self._asked
+            or self._is_note(at)
+            or (step.kind == "decision" and step.input_digest is None)
+            for at, step in enumerate(self.steps)
+        )
 
     def _is_at_its_end(self) -> bool:
         return all(at in self._done or step.status in CUT for at, step in enumerate(self.steps))

@@ -256,8 +256,7 @@ class Parallel(Workflow[_State, ParallelResult]):
         return state.stopped_by
 
     def _result(self, state: _State, end: End) -> ParallelResult:
-        if end.stopped_by == "cancelled":
-            state.stopped_by = "cancelled"
+        state.stopped_by = end.stopped_by
         outcomes = state.listed(end.walk)
         status = self._status(state, end.stopped_by)
         rollout = end.close(status)

@@ -175,7 +175,7 @@ class Parallel(Workflow[_State, ParallelResult]):
             state.error = ErrorInfo("quorum", message, "bad_request", "escalate", source="parallel")
             return self._ended(state, "failed")
         fan = FanOut(count, self.concurrency or walk.run.concurrency)
-        digest = input_digest(values) if self._branches.each is None else None
+        digest = walk.digest if self._branches.each is None else None
 
         def waits(number: int) -> bool:
             _, part, value = state.branches[number]

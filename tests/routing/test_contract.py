@@ -138,6 +138,34 @@ def test_R_04_two_fields_that_differ_are_an_error() -> None:
     assert "route_id" in error.message
 
 
+TWICE: list[tuple[str, str]] = [
+    ('{"select_route": "a", "select_route": "b"}', "route/duplicate-key"),
+    ('{"select_route": "a", "route_id": "b"}', "route/conflicting-fields"),
+    ('{"select_route": "a", "route_id": "a"}', "a"),
+    ('\ufeff{"route_id": "b"}', "b"),
+    ('["a"]', "route/not-object"),
+    ('{"select_route": "a"} {"select_route": "b"}', "route/not-json"),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), TWICE)
+def test_rep_N_05_what_stands_twice_is_never_merged(content: str, expected: str) -> None:
+    of = Router("r", [Route("a", "x"), Route("b", "end")])
+    if expected.startswith("route/"):
+        refused(expected, of, content.encode())
+    else:
+        assert expected == taken(of, content.encode()).route_id
+
+
+def test_rep_N_05_a_route_id_twice_is_an_error_of_the_plan() -> None:
+    ways = [{"route_id": name, "next_step_id": "find"} for name in "aba"]
+    (problem,) = (one for one in check_plan(plan(routes=ways)) if one.level == "error")
+    of = Router("r", [Route("a", "x"), Route("b", "end"), Route("a", "end")])
+
+    assert ("a", "route_id") == (problem.route_id, problem.field)
+    assert "a twice" in refused("route/plan", of, chosen("b")).message
+
+
 def test_R_04_a_byte_order_mark_is_passed_over() -> None:
     assert "search" == taken(router(), b"\xef\xbb\xbf" + chosen("search")).route_id
     # Once, as it is a mark and no blank.

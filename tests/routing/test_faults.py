@@ -17,7 +17,7 @@ import pytest
 
 from interlock.errors import ConfigError, RunBusy, StoreError
 from interlock.routing import RouteError, RunFolder, sources_for, write_choice
-from interlock.routing._files import DiskFiles, Files
+from interlock.routing._files import RECORD_LIMIT, DiskFiles, Files
 
 from .plans import SELECTION, chosen, data, plan, tree, write
 
@@ -205,7 +205,7 @@ class Late(DiskFiles):
     def __init__(self, run: Callable[[], RunFolder]) -> None:
         self._run = run
 
-    def read(self, root: str, parts: tuple[str, ...], limit: int | None = None) -> bytes | None:
+    def read(self, root: str, parts: tuple[str, ...], limit: int = RECORD_LIMIT) -> bytes | None:
         found = super().read(root, parts, limit)
         if parts == ("execution", "pick", SELECTION) and found is None:
             write(self._run(), "pick", chosen("profile"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.harness._ending import Ending
 from interlock.harness._frame import Frame, Plan, current_frame
 from interlock.harness._walk import SHIELD_SECONDS
@@ -60,7 +61,8 @@ async def consult(
     decision: object = None
     fault: Exception | None = None
     try:
-        answer = await _judged(frame, timeout)
+        with no_false_cancellation():
+            answer = await _judged(frame, timeout)
         decision = decision_of(answer)
     except Exception as error:
         fault = error

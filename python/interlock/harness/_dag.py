@@ -180,7 +180,9 @@ class Dag:
             done = await self._taken(at)
         except Stopped as stop:
             self._stop(at, stop)
-        except (Exception, KeyboardInterrupt, SystemExit) as fault:  # noqa: BLE001 (raised in `run`)
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as fault:  # noqa: BLE001 (raised in `run`)
             # The others are ended first: from a task group it would come wrapped.
             self._fault = self._fault or fault
             self._group.cancel_scope.cancel()

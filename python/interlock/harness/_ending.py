@@ -71,6 +71,7 @@ class Ending:
             self.verdict, self.result = found.verdict, found.result
             self.returned, found = found.returned, found.reply
         self.reply = found
+        frame.is_unmetered |= bool(found.meta.get("usage_missing"))
         if isinstance(self.value, Result):
             self._join(self.value)
         elif not (frame.has_counted(self.value) or frame.has_counted(found)):
@@ -191,6 +192,8 @@ class Ending:
         meta = dict(frame.plan.meta)
         seen = (("now", frame.readings), ("left", frame.left), ("inside", frame.made))
         meta |= {name: value for name, value in seen if value}
+        if frame.is_unmetered:
+            meta["usage_missing"] = True
         is_kept = frame.walk.run.content == "full"
         if self.result is not None:
             if is_kept and self._ran_inside() and not self.result.usage.is_nothing:
@@ -202,8 +205,6 @@ class Ending:
             return {**meta, "reply": told}
         if self.reply is None or self.verdict is not None:
             return meta
-        if self.reply.meta.get("usage_missing"):
-            meta["usage_missing"] = True
         if is_kept and not isinstance(self.value, str):
             meta["reply"] = self._beside_text(self.returned or self.reply)
         return meta

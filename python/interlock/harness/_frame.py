@@ -102,6 +102,7 @@ class Frame:
         "counted",
         "cue",
         "inside",
+        "is_unmetered",
         "left",
         "made",
         "made_key",
@@ -123,6 +124,8 @@ class Frame:
         self.readings: list[int] = []
         self.left: list[float] = []
         self.made_key: str | None = None
+        # Whether a provider's reply in it told no usage.
+        self.is_unmetered = False
 
     def key(self) -> str:
         """Return the idempotency key, made when it is first asked for."""
@@ -130,6 +133,11 @@ class Frame:
             plan = self.plan
             self.made_key = _core.digest([self.walk.run.run_id, plan.path, plan.name, plan.digest])
         return self.made_key
+
+    def reading(self, read: Callable[[], int]) -> int:
+        """Read an instant, which is recorded; one that is played again as it was."""
+        self.readings.append(read() if self.cue is None else self.cue.reading())
+        return self.readings[-1]
 
     def covered(self, account: Account) -> int:
         """Return what this step and those around it hold reserved in an account."""

@@ -231,7 +231,7 @@ class Walk(Recorder):
         finally:
             current_frame.reset(token)
         ending.read()
-        if ending.reply is not None and ending.reply.meta.get("usage_missing"):
+        if ending.frame.is_unmetered:
             for account in self.accounts:
                 limits = account.limits
                 account.unmetered |= limits.max_tokens is not None and not limits.allow_unmetered

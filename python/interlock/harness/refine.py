@@ -18,7 +18,6 @@ from interlock.harness._redraft import Again, redraft_of, takes_feedback
 from interlock.harness._rounds import (
     RefineRound,
     best_of,
-    check_score,
     feedback_digest,
     fingerprint,
     target_problems,
@@ -250,7 +249,6 @@ class Refine(Workflow[_State, RefineResult]):
             read=self._judge.read,
         )
         verdict = cast("Verdict", said.verdict)
-        check_score(verdict.score, said.step.path)
         state.rounds[-1] = RefineRound(
             round=drafted.round,
             status=drafted.status,

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock.errors import Problem
-from interlock.harness._ballot import VotingResult, groups_of, text_of, vote_of, weight_of
+from interlock.harness._ballot import (
+    VotingResult,
+    digested,
+    groups_of,
+    text_of,
+    vote_of,
+    weight_of,
+)
 from interlock.harness._branches import BranchOutcome, error_of, outcomes_listed
 from interlock.harness._callables import label_of
 from interlock.harness._config import (
@@ -207,10 +214,11 @@ class Vote(Workflow[_State, VotingResult]):
             return state.stopped or "failed"
         state.counted = self.agree.count(state.cast())
         state.decided = state.counted.decided and self._is_settled(state)
+        told = state.counted if walk.run.content == "full" else digested(state.counted)
         if state.decided:
-            await note_decision(walk, "consensus", state.counted)
+            await note_decision(walk, "consensus", told)
             return "decided"
-        await note_decision(walk, "consensus", state.counted, "undetermined")
+        await note_decision(walk, "consensus", told, "undetermined")
         return state.stopped or "undecided"
 
     def _result(self, state: _State, end: End) -> VotingResult:

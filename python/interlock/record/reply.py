@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from hashlib import sha256
+from inspect import isawaitable
 from typing import Any, cast
 
 from interlock import _core
@@ -68,9 +69,10 @@ def plain_data(value: object) -> Any:
     Raises:
         ConfigError: Where JSON cannot hold it.
     """
-    if _is_model(value):
-        return cast("Any", value).model_dump(mode="json")
-    return value.to_dict() if isinstance(value, Record) else _core.plain(_with_records(value))
+    if isinstance(value, Record):
+        return value.to_dict()
+    plain = cast("Any", value).model_dump(mode="json") if _is_model(value) else value
+    return _core.plain(_with_records(plain), finite=True)
 
 
 def data_digest(value: object) -> str:
@@ -156,6 +158,8 @@ def _data_reply(value: object, step: str) -> Reply:
     if _is_data(value):
         return Reply(_written(value, step), data=value, raw=value)
     kind = type(value)
+    if isawaitable(value):
+        raise UsageError(f"{step} returned a {kind.__qualname__} that nobody waits for: await it")
     raise UsageError(
         f"{step} returned a {kind.__module__}.{kind.__qualname__}; return text, a mapping, a "
         "dataclass, a Reply, a workflow's result or a provider's response"

@@ -17,9 +17,10 @@ from interlock.harness.flow import Flow, Node
 from interlock.record.reply import as_json_reply
 from interlock.record.result import Result
 from interlock.record.values import ErrorInfo, Reply
-from interlock.routing._graph import after
+from interlock.routing._graph import Graph
 from interlock.routing._journal import Entry
 from interlock.routing._names import END, hint
+from interlock.routing._typed import must_be
 from interlock.routing.shapes import Plan, PlanStep, Selection
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from interlock.harness._walk import Walk
     from interlock.harness.ctx import Ctx
     from interlock.routing.folder import RunFolder
+    from interlock.routing.shapes import Router
 
 __all__ = ["PlanResult", "PlanRun", "StepInput"]
 
@@ -111,9 +113,11 @@ class PlanRun(Workflow[_State, PlanResult]):
         rerun: bool,
     ) -> None:
         """Check and keep everything."""
+        from interlock.routing.folder import RunFolder
+
         problems: list[Problem] = []
-        if not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise_problems([wrong(plan, "plan", "must be Plan(...), as Plan.load(path) reads it")])
+        must_be(plan, Plan, "plan", "a Plan(...), as Plan.load(path) reads it")
+        must_be(folder, RunFolder, "folder", "a RunFolder(...)")
         calls = _read_handlers(plan, handlers, only, problems)
         raise_problems(problems)
         self._set(name="plan", max_tokens=None, _plan=plan, _folder=folder, _calls=calls)
@@ -122,7 +126,7 @@ class PlanRun(Workflow[_State, PlanResult]):
     def flow(self) -> Flow:
         """Return the steps; one that is reached from several comes after all of them."""
         needs: dict[str, list[str]] = {step.id: [] for step in self._plan.steps}
-        for step_id, following in after(self._plan).items():
+        for step_id, following in Graph(self._plan).following.items():
             for name in following:
                 if name in needs:
                     needs[name].append(step_id)
@@ -206,7 +210,8 @@ class PlanRun(Workflow[_State, PlanResult]):
     async def _routed(self, walk: Walk, step: PlanStep, visit: int, state: _State) -> str | None:
         def taken(_value: object) -> Selection:
             state.ran.append(step.id)
-            return self._folder.route(self._plan, step.id, visit=visit)
+            # The plan was checked as a whole before the first step.
+            return self._folder.take(self._plan, cast("Router", step.router), visit=visit)
 
         outcome = await walk.step(
             step.id,

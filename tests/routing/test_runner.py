@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from interlock.routing import (
     run_workflow,
     write_choice,
 )
+from interlock.routing._files import DiskFiles
 
 from .conftest import Go
 from .plans import SELECTION, chosen, plan, tree, write
@@ -244,6 +246,49 @@ def test_two_who_run_the_same_folder(go: Go, tmp_path: Path) -> None:
 
     assert "completed" == result.status
     assert 3 == len(found)
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "route_evidence.jsonl"])
+def test_a_run_that_is_cancelled_ends_after_its_last_line_is_written(
+    name: str, go: Go, tmp_path: Path
+) -> None:
+    entered, may_go_on = threading.Event(), threading.Event()
+
+    class Slow(DiskFiles):
+        def append(self, root: str, parts: tuple[str, ...], line: bytes) -> None:
+            if parts[-1] == name:
+                entered.set()
+                assert may_go_on.wait(60)
+            super().append(root, parts, line)
+
+    folder = RunFolder(tmp_path, "one", files=Slow())
+    current = Run()
+    ended: list[PlanResult] = []
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            await anyio.to_thread.run_sync(entered.wait)
+            current.cancel("enough")
+            await anyio.wait_all_tasks_blocked()
+            # Nobody else may take the run up while somebody writes.
+            assert [] == ended
+            with pytest.raises(RunBusy):
+                await run_workflow(of, WORK, RunFolder(tmp_path, "one", lock_timeout=0.1))
+            may_go_on.set()
+
+    async def work() -> None:
+        ended.append(await run_workflow(of, WORK, folder, run=current))
+
+    of = plan(default_route_id="profile")
+    go(main)
+    left = RunFolder(tmp_path, "one")
+
+    assert ["cancelled"] == [one.stopped_by for one in ended]
+    assert len(left.evidence()) == (name != "journal.jsonl")
+    assert "started" == left.journal.entries()[-1].event or left.evidence()
+    again = go(run_workflow, of, WORK, left, rerun_interrupted=True)
+    assert ("completed", {"pick": {"profile": 1}}) == (again.status, left.ledger.visits())
 
 
 def test_limits_hold_between_the_steps(go: Go, run: RunFolder) -> None:

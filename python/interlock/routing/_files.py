@@ -162,12 +162,12 @@ class DiskFiles:
         with _told(parts):
             try:
                 with _opened(root, parts[:-1]) as folder:
-                    place = os.path.join(folder.path, parts[-1])  # noqa: PTH118
-                    mode = os.lstat(place).st_mode
-                    if stat.S_ISDIR(mode):
-                        shutil.rmtree(place)
+                    place = folder.at(parts[-1])
+                    found = os.stat(place, dir_fd=folder.fd, follow_symlinks=False)
+                    if stat.S_ISDIR(found.st_mode):
+                        shutil.rmtree(place, dir_fd=folder.fd)
                     else:
-                        os.unlink(folder.at(parts[-1]), dir_fd=folder.fd)
+                        os.unlink(place, dir_fd=folder.fd)
             except FileNotFoundError:
                 return
 

@@ -321,3 +321,56 @@ def test_the_journal_is_lines_of_what_was_done(go: Go, run: RunFolder) -> None:
         {"event": "started", "step": "find", "visit": 1},
         {"event": "done", "step": "find", "visit": 1, "next": "end"},
     ] == lines
+
+
+TURN = plan(
+    routes=[
+        {"route_id": "again", "next_step_id": "probe"},
+        {"route_id": "done", "next_step_id": "look"},
+    ],
+    context_dependencies=[SELECTION],
+)
+
+
+def probe(given: Any) -> str:
+    return write_choice(given.run, given.step.id, ("again", "done")[given.visit - 1])
+
+
+def standing(run: RunFolder) -> dict[str, object]:
+    """Give what a run has left, but for times."""
+    return {
+        "visits": run.ledger.visits(),
+        "evidence": [{**entry.to_dict(), "at": ""} for entry in run.evidence()],
+        "done": [(one.step, one.visit) for one in run.journal.entries() if one.event == "done"],
+    }
+
+
+def test_a_run_that_is_cancelled_at_any_event_is_taken_up(go: Go, tmp_path: Path) -> None:
+    handlers = {**WORK, "probe": probe}
+    events: list[object] = []
+    whole = RunFolder(tmp_path, "whole")
+    go(run_workflow, TURN, handlers, whole, run=Run(on_event=events.append))
+
+    assert {"pick": {"again": 1, "done": 1}} == whole.ledger.visits()
+    # The last two are the end of the last step, with which all is done, and that of the run.
+    for at in range(1, len(events) - 1):
+        folder, current = RunFolder(tmp_path, f"cut{at}"), Run()
+        seen: list[object] = []
+
+        def listener(event: object, seen: list[object] = seen, current: Run = current) -> None:
+            seen.append(event)
+            if len(seen) == at:  # noqa: B023 (it is called before the next turn)
+                current.cancel()
+
+        current.listen(listener)
+        cut = go(run_workflow, TURN, handlers, folder, run=current)
+        rest = go(
+            run_workflow,
+            TURN,
+            handlers,
+            RunFolder(tmp_path, f"cut{at}"),
+            rerun_interrupted=True,
+        )
+
+        assert ("cancelled", "completed") == (cut.status, rest.status), at
+        assert standing(whole) == standing(folder), at

@@ -17,7 +17,8 @@ import pytest
 
 from interlock.errors import ConfigError, RunBusy, StoreError
 from interlock.routing import RouteError, RunFolder, sources_for, write_choice
-from interlock.routing._files import RECORD_LIMIT, DiskFiles, Files
+from interlock.routing._files import DiskFiles, Files
+from interlock.routing.choice import RECORD_LIMIT
 
 from .plans import SELECTION, chosen, data, plan, tree, write
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from interlock.errors import RouteFileError, StoreError
+from interlock.routing.choice import RECORD_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -24,14 +25,11 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "DiskFiles",
     "Files",
     "READ",
-    "RECORD_LIMIT",
     "content_of",
     "unreadable",
 ]
 
 Parts = tuple[str, ...]
-RECORD_LIMIT = 32 << 20
-"""How many bytes a plan, a record with checks, or what a run keeps may have."""
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _COMMON = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)

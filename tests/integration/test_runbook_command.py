@@ -81,6 +81,15 @@ def test_show_as_data_is_the_policy() -> None:
     assert {"s2->s1": 3} == row["budgets"]
 
 
+def test_a_title_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    text = BROKEN.replace("tow", "two").replace("id: one", 'id: one\n    title: "a\\e[2J\\u202eb"')
+    (tmp_path / "loud.yaml").write_text(text)
+    for command in ("show", "lint", "explore"):
+        ran = interlock("runbook", command, "loud.yaml", cwd=tmp_path)
+        assert not {"\x1b", "\u202e"} & set(ran.out.decode() + ran.err)
+    assert "U+001B" in interlock("runbook", "show", "loud.yaml", cwd=tmp_path).out.decode()
+
+
 def test_show_of_a_broken_one_tells_why(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text(BROKEN)
     ran = interlock("runbook", "show", "broken.yaml", cwd=tmp_path)
@@ -95,6 +104,10 @@ def test_called_runbooks_are_given(tmp_path: Path) -> None:
         'runbook: "1"\nid: outer\nduration: <5m\nterminals: [{ id: end }]\n'
         f"steps:\n  - id: inner\n    kind: call\n    otherwise: end\n"
         f"    calls: {{ id: flaky-check, digest: {digest} }}\n"
+        "inputs:\n"
+        "  repository: { type: string, checks: [{ op: matches, "
+        "expected: '^[\\w.-]+/[\\w.-]+$' }] }\n"
+        "  run: { type: integer }\n"
     )
     without = interlock("runbook", "lint", "outer.yaml", cwd=tmp_path)
     ran = interlock("runbook", "lint", "outer.yaml", "--with", FLAKY, cwd=tmp_path)

@@ -50,7 +50,7 @@ def test_a_recorded_run_is_made_again(script: Path, tmp_path: Path) -> None:
 
 def test_no_secret_is_in_a_log_or_report() -> None:
     script = EXAMPLES / "runs" / "data-export.txt"
-    assert "an-example-of-a-pepper" in script.read_text("utf-8")
+    assert "an-example-of-a-pepper" in script.with_suffix(".inputs.yaml").read_text("utf-8")
     for suffix in (".jsonl", ".md"):
         assert "an-example-of-a-pepper" not in script.with_suffix(suffix).read_text("utf-8")
     assert "(secret " in script.with_suffix(".jsonl").read_text("utf-8")
@@ -152,6 +152,35 @@ def test_a_log_that_was_changed_is_found_out(log: Path, was: str, now: str) -> N
     ran = interlock("runbook", "report", log, "--policy", FLAKY)
     assert ran.code == 1
     assert "is not sound" in ran.out.decode()
+
+
+def test_without_the_runbook_it_is_seen_where_the_last_line_says_something_else(log: Path) -> None:
+    assert interlock("runbook", "report", log).code == 0
+    text = log.read_text("utf-8")
+    log.write_text(text.replace('"outcome":"handed-over"', '"outcome":"change-is-broken"'), "utf-8")
+    ran = interlock("runbook", "report", log)
+    assert (ran.code, "is not sound" in ran.out.decode()) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ('"operation":"fail"', '"operation":"sudo"'),
+        ('"code":"x"', '"bogus":"x"'),
+        ('"agent_identity":"operator"', '"agent_identity":3'),
+        ('"profile":"R1"', '"profile":"R9"'),
+    ],
+)
+def test_a_log_that_cannot_be_made_again_is_one_line_of_error(
+    log: Path, was: str, now: str
+) -> None:
+    text = log.read_text("utf-8")
+    assert was in text
+    log.write_text(text.replace(was, now), "utf-8")
+    for command in (("report", log, "--policy", FLAKY), ("simulate", FLAKY, log)):
+        ran = interlock("runbook", *command)
+        assert ran.code == 1
+        assert ran.err.startswith(("interlock: ", "Error: "))
 
 
 @pytest.mark.parametrize("text", ["", "\n", "nonsense\n", "[]\n", "{}\n", '{"state":1}\n'])

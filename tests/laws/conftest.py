@@ -25,4 +25,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ.get("LAWS") == "deep":
         for item in items:
             if item.path.is_relative_to(Path(__file__).parent):
-                item.add_marker(pytest.mark.timeout(0))
+                # Before a mark that the test has itself.
+                item.add_marker(pytest.mark.timeout(0), append=False)

@@ -184,7 +184,9 @@ class Run:
         if self.status == "ended" or self._late(now):
             return
         ways = [target for target, via in self.plan.steps[self.here]["exits"] if via == "failure"]
-        if ways:
+        if ways and ways[0] in self.plan.steps and self.plan.steps[ways[0]]["gate"] == "enter":
+            self._enter(ways[0])
+        elif ways:
             self._take(ways[0])
         else:
             self._deviate("unrouted-failure")

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from interlock.supervise import PolicyInput, check_inputs, derive_policy
+from interlock.supervise import (
+    PolicyInput,
+    ProposedCall,
+    card,
+    check_inputs,
+    derive_policy,
+    propose,
+    start_run,
+)
 
 from .documents import changed
 
@@ -80,3 +88,41 @@ def test_the_nearest_name_is_offered() -> None:
 
 def test_no_inputs_at_all() -> None:
     assert ({}, ()) == check_inputs({})
+
+
+def test_a_text_shows_the_inputs_and_no_secret() -> None:
+    shown = {"path": "used", "op": "equals", "expected": 1}
+    text = "On {inputs.mount}, {inputs.size} left; {inputs.token} {inputs.none} {mount} {inputs.}."
+    policy = derive_policy(
+        {
+            "runbook": "1",
+            "id": "shown",
+            "inputs": {
+                "mount": {},
+                "size": {"type": "integer"},
+                "token": {"secret": True},
+                "none": {"required": False},
+            },
+            "tools": [{"id": "cli:rm", "effect": "write"}],
+            "steps": [
+                {
+                    "id": "a",
+                    "title": "{inputs.mount}",
+                    "do": text,
+                    "tools": ["cli:rm"],
+                    "verify": {"checks": [shown]},
+                    "gate": {"approvers": ["ann"], "question": f"May it? {text}"},
+                    "next": "end",
+                }
+            ],
+            "terminals": [{"id": "end"}],
+        }
+    )
+    given = {"mount": "/{inputs.token}", "size": 3, "token": "hunter2"}
+    state = start_run(policy, agent_identity="agent", inputs=given).unwrap()
+    said = "On /{inputs.token}, 3 left; {inputs.token} {inputs.none} {mount} {inputs.}."
+    told = card(policy, state)
+    assert (told.title, told.do) == ("/{inputs.token}", said)
+    asked = propose(policy, state, ProposedCall("cli:rm"))
+    assert asked.question is not None
+    assert asked.question.text == f"May it? {said}"

@@ -162,6 +162,10 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ),
     ("runbook/default", "inputs.env.default", [("inputs.env.default", "prod")]),
     ("runbook/default", "inputs.env.default", [("inputs.env.default", 3)]),
+    *(
+        ("runbook/secret", "inputs.pin.type", [("inputs.pin", {"type": kind, "secret": True})])
+        for kind in ("integer", "number", "boolean", "array", "object", "null")
+    ),
     (
         "runbook/default",
         "inputs.key.default",
@@ -290,7 +294,8 @@ def test_nothing_is_said_of(name: str) -> None:
 
 
 def test_every_code_has_a_case() -> None:
-    elsewhere = {"runbook/unknown-call", "runbook/call-digest", "runbook/faulty"}
+    elsewhere = {f"runbook/{name}" for name in ("unknown-call", "call-digest", "call-inputs")}
+    elsewhere.add("runbook/faulty")
     families = ("runbook/", "lint/")
     tried = {code for code, _, _ in (*ERRORS, *WARNINGS)} | elsewhere
 

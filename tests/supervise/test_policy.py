@@ -338,6 +338,7 @@ class TestCalls:
             "runbook": "1",
             "id": "outer",
             "duration": ">4h",
+            "inputs": SOUND["inputs"],
             "steps": [step],
             "terminals": [{"id": "end"}],
         }

@@ -178,7 +178,7 @@ def test_two_supervisors_do_not_both_move_a_run(backend: str) -> None:
         store = MemoryStore()
         one, two = (Supervisor(disk(), store=store) for _ in range(2))
         began = (await one.start(agent_identity="agent", inputs=INPUTS)).unwrap()
-        await two.load(began.run_id)
+        await two.load(began.run_id, secrets={"token": INPUTS["token"]})
         await one.advance("fine")
         with pytest.raises(StaleState):
             await two.propose(ProposedCall("cli:df"))

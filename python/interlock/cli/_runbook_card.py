@@ -24,7 +24,8 @@ def card_lines(card: StepCard) -> Iterator[str]:
         yield f"  do     {' '.join(card.do.split())}"
     for tool in card.tools:
         scope = f"; arguments {to_json(encoded(tool.args))}" if tool.args else ""
-        yield f"  tool   {tool.id} ({tool.effect}){scope}"
+        left = "" if tool.left is None else f", {tool.left} left"
+        yield f"  tool   {tool.id} ({tool.effect}{left}){scope}"
     if card.gated:
         yield "  gate   somebody must agree"
     for check in card.verify:

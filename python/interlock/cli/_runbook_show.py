@@ -8,6 +8,7 @@ import click
 
 from interlock._wire import to_json
 from interlock.cli._runbook_lint import policies
+from interlock.record.report._text import visible
 from interlock.supervise import derive_policy
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def shown(file: str, others: Sequence[str], *, as_json: bool) -> int:
         click.echo(to_json(policy.to_dict()))
         return 0
     for line in _lines(policy):
-        click.echo(line)
+        click.echo(visible(line))
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.harness._ending import Ending
 from interlock.harness._frame import Frame, Plan, current_frame
 from interlock.harness._walk import SHIELD_SECONDS
@@ -60,14 +61,15 @@ async def consult(
     decision: object = None
     fault: Exception | None = None
     try:
-        answer = await _judged(frame, timeout)
+        with no_false_cancellation():
+            answer = await _judged(frame, timeout)
         decision = decision_of(answer)
     except Exception as error:
         fault = error
         raise
     finally:
         # PERF: most hooks leave nothing to record.
-        if decision is not None or frame.readings or frame.nested:
+        if decision is not None or frame.readings or frame.left or frame.nested:
             ending = Ending(frame, 1, started, started_s)
             if fault is not None:
                 ending.raised(fault, None, clock.now())

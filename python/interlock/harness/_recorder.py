@@ -159,6 +159,10 @@ class Recorder:
         """Have hooks asked from now on, here and in every workflow inside; each of them once."""
         self.hooks += tuple(one for one in hooks if all(one is not known for known in self.hooks))
 
+    def instant(self, path: str) -> int:
+        """Give the instant for a step that is noted; in a replay the recorded one."""
+        return self.run.clock.now() if self.reel is None else self.reel.instant(path)
+
     async def note(self, step: Step) -> None:
         """Record a step that is not run, such as one that is blocked or skipped."""
         if not step.started_at:

@@ -20,7 +20,7 @@ from interlock.harness._fan_out import FanOut
 from interlock.harness._frame import input_digest
 from interlock.harness._workflow import End, Workflow
 from interlock.harness.flow import Flow, Node
-from interlock.harness.limits import Stopped, held_back
+from interlock.harness.limits import Stopped, fits_later
 from interlock.harness.work import Part, part_of
 from interlock.record.reply import as_json_reply
 from interlock.record.result import Result
@@ -179,7 +179,7 @@ class Parallel(Workflow[_State, ParallelResult]):
 
         def waits(number: int) -> bool:
             _, part, value = state.branches[number]
-            return held_back(walk.accounts, part.reserve_for(value), walk.outer)
+            return fits_later(walk.accounts, part.reserve_for(value), walk.outer)
 
         async def work(number: int) -> None:
             await self._branch(walk, number, digest, state, fan)

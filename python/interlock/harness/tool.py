@@ -108,6 +108,7 @@ class Tool(Frozen, Generic[P, R]):
         self._set(name=name, description=description, effect=effect, idempotent=idempotent)
         self._set(timeout=timeout, max_output=max_output, reconcile=reconcile, source=source)
         self._set(is_finish=is_finish, arguments=arguments, call=call, function=function)
+        raise_problems([*_unpinned(description, "description"), *_unpinned(self.schema, "schema")])
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, past every check."""
@@ -154,6 +155,15 @@ class Tool(Frozen, Generic[P, R]):
             reconcile=self.reconcile,
             is_finish=self.is_finish,
         )
+
+
+def _unpinned(told: object, field: str) -> list[Problem]:
+    """Refuse what has no digest, such as half of a surrogate pair: no model can be sent it."""
+    try:
+        _core.digest(told)
+    except ConfigError as error:
+        return [one._replace(field=field) for one in error.problems]
+    return []
 
 
 def _is_name(name: object) -> bool:

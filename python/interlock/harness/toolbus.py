@@ -93,7 +93,7 @@ class ToolBus(Frozen):
         raise_problems(
             Problem("spec/unknown-choice", f"names[{at}]", _core.preview(name), self._unknown(name))
             for at, name in enumerate(names)
-            if name not in self._tools
+            if not isinstance(name, str) or name not in self._tools  # pyright: ignore[reportUnnecessaryIsInstance]
         )
         return ToolBus((self._tools[name] for name in names), name=self.name)
 
@@ -243,7 +243,9 @@ def _made(
     function: Any, field: str, problems: list[Problem], name: str | None
 ) -> Iterator[AnyTool]:
     try:
-        if isinstance(function, Tool):
+        if function is finish:
+            problems.append(wrong(function, field, "makes a tool and is none: write finish()"))
+        elif isinstance(function, Tool):
             yield cast("AnyTool", function).altered(name=name)
         else:
             yield cast("AnyTool", tool(function, name=name))

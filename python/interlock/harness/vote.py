@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock.errors import Problem
-from interlock.harness._ballot import VotingResult, groups_of, text_of, vote_of, weight_of
+from interlock.harness._ballot import (
+    VotingResult,
+    digested,
+    groups_of,
+    text_of,
+    vote_of,
+    weight_of,
+)
 from interlock.harness._branches import BranchOutcome, error_of, outcomes_listed
 from interlock.harness._callables import label_of
 from interlock.harness._config import (
@@ -21,7 +28,7 @@ from interlock.harness._fan_out import FanOut
 from interlock.harness._frame import input_digest
 from interlock.harness._workflow import End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
-from interlock.harness.limits import Stopped, held_back
+from interlock.harness.limits import Stopped, fits_later
 from interlock.harness.work import Part, part_of
 from interlock.record.reply import as_json_reply
 from interlock.tools._limits import VOTES_LIMIT
@@ -152,7 +159,7 @@ class Vote(Workflow[_State, VotingResult]):
         digest = input_digest(values)
 
         def waits(_number: int) -> bool:
-            return held_back(walk.accounts, self._voter.reserve_for(values), walk.outer)
+            return fits_later(walk.accounts, self._voter.reserve_for(values), walk.outer)
 
         async def work(number: int) -> None:
             try:
@@ -196,14 +203,14 @@ class Vote(Workflow[_State, VotingResult]):
     def _is_settled(self, state: _State) -> bool:
         """Say whether those who have not answered yet can change nothing any more."""
         heard = len(state.outcomes)
-        if heard == self.n:
+        pending = self.n - heard
+        if not pending:
             return True
+        # PERF: so many to come outvote those that are there, and can decide by themselves.
+        if len(state.votes) <= pending and pending >= self.agree.threshold * self.n:
+            return False
         is_behind = self.agree.is_orderless or max(state.outcomes, default=0) < heard
-        return (
-            self.weight is None
-            and is_behind
-            and self.agree.is_settled(state.cast(), self.n - heard)
-        )
+        return self.weight is None and is_behind and self.agree.is_settled(state.cast(), pending)
 
     async def _counted(self, walk: Walk, state: _State) -> str:
         """Count the votes; those that are missing must not have made a difference."""
@@ -211,10 +218,11 @@ class Vote(Workflow[_State, VotingResult]):
             return state.stopped or "failed"
         state.counted = self.agree.count(state.cast())
         state.decided = state.counted.decided and self._is_settled(state)
+        told = state.counted if walk.run.content == "full" else digested(state.counted)
         if state.decided:
-            await note_decision(walk, "consensus", state.counted)
+            await note_decision(walk, "consensus", told)
             return "decided"
-        await note_decision(walk, "consensus", state.counted, "undetermined")
+        await note_decision(walk, "consensus", told, "undetermined")
         return state.stopped or "undecided"
 
     def _result(self, state: _State, end: End) -> VotingResult:

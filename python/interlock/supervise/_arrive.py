@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from interlock.supervise._draft import Draft
     from interlock.supervise.asked import Question, QuestionKind
     from interlock.supervise.policy import Policy, PolicyStep
+    from interlock.supervise.state import RunState
 
-__all__ = ["arrive", "deviate", "take_edge"]
+__all__ = ["arrive", "ask_to_pass", "asks_first", "deviate", "entering", "exhausted", "take_edge"]
 
 _SNAPSHOTS = 128
 """What `stall_detect` is shown at most: more than two of the longest windows."""
@@ -79,17 +80,45 @@ def _entered(draft: Draft, step: PolicyStep) -> None:
         visits={**state.visits, step.id: visit},
         path=(*state.path, state.place(step.id)),
         verified=False,
-        admitted=step.kind != "approval",
+        admitted=True,
         pending=(),
         entered_at=draft.now,
     )
     if step.progress is not None and _repeats(draft, step):
         said = f"step {step.id} was entered again and nothing that it watches has changed"
         draft.end("no-progress", "run/no-progress", said)
-    elif step.kind == "approval" and step.gate is not None:
-        ask_to_pass(draft, step)
+    elif asks_first(step):
+        _admit(draft, step)
     elif step.calls is not None:
         _called(draft, step, visit)
+
+
+def asks_first(step: PolicyStep) -> bool:
+    """Say whether people must agree before a step is begun."""
+    return step.kind == "approval" or (step.gate is not None and step.gate.on == "enter")
+
+
+def _admit(draft: Draft, step: PolicyStep) -> None:
+    """Begin a step that people have agreed to, else ask: it was come to without being asked for.
+
+    So it is with the first step of a runbook, with what is led to by the end of a called one, and
+    with a step that is nothing but the question.
+    """
+    state = draft.state
+    digest = entering(state, step, state.visit)
+    approval = questions.granted(state, digest, draft.now)
+    if approval is not None and step.kind != "approval":
+        draft.change(approvals=questions.used(state, approval, step.id))
+        return
+    draft.change(admitted=False)
+    ask_to_pass(draft, step)
+
+
+def entering(state: RunState, step: PolicyStep, visit: int) -> str:
+    """Return the digest of beginning a step."""
+    return questions.action_digest(
+        state, step=step.id, tool=None, args=None, effect=None, visit=visit
+    )
 
 
 def ask_to_pass(draft: Draft, step: PolicyStep) -> Question | str:
@@ -98,9 +127,7 @@ def ask_to_pass(draft: Draft, step: PolicyStep) -> Question | str:
     if gate is None:
         return "nobody is named who could agree"
     visit = draft.state.visit
-    digest = questions.action_digest(
-        draft.state, step=step.id, tool=None, args=None, effect=None, visit=visit
-    )
+    digest = entering(draft.state, step, visit)
     kind: QuestionKind = "approval" if step.kind == "approval" else "enter"
     return questions.ask(draft, gate, step, kind=kind, visit=visit, digest=digest)
 

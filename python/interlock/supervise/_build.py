@@ -120,6 +120,9 @@ class Builder:
         for name, given in self._document.inputs.items():
             field = f"inputs.{name}"
             has_default = "default" in given.model_fields_set
+            if given.secret and given.type != "string":
+                message = "only a text is left out wherever it stands; make it a string"
+                self._say("runbook/secret", f"{field}.type", given.type, message)
             made = PolicyInput(
                 type=given.type,
                 required=not has_default if given.required is None else given.required,

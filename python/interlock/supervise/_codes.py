@@ -25,9 +25,11 @@ CODES: dict[str, str] = {
     "runbook/gate-reason": "`gate: none` without a reason",
     "runbook/unsupervised": "agent-autonomous under R0",
     "runbook/unknown-input": "an input is used that is not declared",
+    "runbook/secret": "a secret input that is no text",
     "runbook/default": "a default that its own type or checks refuse",
     "runbook/unknown-call": "a called runbook that was not given",
     "runbook/call-digest": "a called runbook has another digest",
+    "runbook/call-inputs": "a called runbook has an input that the caller declares otherwise",
     "runbook/faulty": "a policy derived from a document with faults runs at R0 alone",
     "lint/unreachable-step": "no way leads to the step",
     "lint/unused-tool": "no step uses the tool",
@@ -56,5 +58,6 @@ CODES: dict[str, str] = {
     "runtime/nothing-enforced": "a report: the run was only watched",
     "runtime/not-declared": "a report: what the client enforces and sees is not known",
     "runtime/unseen-calls": "a report: calls outside the coverage were not seen",
+    "runtime/profile-above-computed": "a report: the client does or sees less than it claims",
 }
 """Code and meaning; what begins with `lint/` only warns."""

@@ -18,15 +18,22 @@ if TYPE_CHECKING:
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import EventKind
 
-__all__ = ["Draft", "Instant", "Transition", "policy_in_force", "read_now"]
+__all__ = [
+    "Draft",
+    "Instant",
+    "Transition",
+    "begin",
+    "over",
+    "policies_in_force",
+    "policy_in_force",
+    "read_now",
+]
 
 Instant: TypeAlias = "float | datetime | None"
 """Seconds from any one origin, or an aware datetime; None where there is no clock."""
 
 LONGEST = 10**11
 """A number of seconds over this is some 3,000 years, or milliseconds by mistake."""
-
-OVER = "the run is over: nothing is authorised and nothing moves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +83,29 @@ def policy_in_force(policy: Policy, state: RunState) -> Policy:
             f"the run {state.run_id} follows the policy {state.policy_digest[:12]}, and this one "
             f"is {policy.digest[:12]} ({policy.id}); give the policy that it was started with"
         )
+    here = policies_in_force(policy, state)[-1]
+    if not state.is_over and state.seq >= 0 and state.current not in here.steps:
+        raise PolicyMismatch(
+            f"the run {state.run_id} stands at {_core.preview(state.current)}, and {here.id} has "
+            "no such step: the state was changed from outside"
+        )
+    return here
+
+
+def policies_in_force(policy: Policy, state: RunState) -> list[Policy]:
+    """Return the policies of all runbooks that the run is in, the outermost first.
+
+    Raises:
+        PolicyMismatch: When one that was called is not at hand.
+    """
+    found = [policy]
     for frame in state.stack:
-        step = policy.steps.get(frame.step)
+        step = found[-1].steps.get(frame.step)
         called = None if step is None else step.calls
         if called is None or called.policy is None:
             raise PolicyMismatch(f"the runbook that step {frame.step} calls is not at hand")
-        policy = called.policy
-    if not state.is_over and state.seq >= 0 and state.current not in policy.steps:
-        raise PolicyMismatch(
-            f"the run {state.run_id} stands at {_core.preview(state.current)}, and {policy.id} has "
-            "no such step: the state was changed from outside"
-        )
-    return policy
+        found.append(called.policy)
+    return found
 
 
 class Draft:
@@ -123,6 +141,12 @@ class Draft:
     def step(self) -> PolicyStep:
         """The step where the run stands."""
         return self.here.steps[cast("str", self.state.current)]
+
+    @property
+    def is_by_people(self) -> bool:
+        """Whether people alone carry out one of the runbooks that the run is in."""
+        inside = policies_in_force(self.policy, self.state)
+        return any(one.execution == "human-only" for one in inside)
 
     def change(self, **changes: object) -> None:
         """Change fields of the state."""
@@ -179,8 +203,21 @@ def _thawed(state: RunState) -> RunState:
     return copy
 
 
+def begin(policy: Policy, state: RunState, now: Instant) -> Draft | Transition:
+    """Begin an operation; where the run is over, or its time is, give what it comes to instead.
+
+    Raises:
+        PolicyMismatch: When the state follows another policy.
+        ConfigError: When the instant is none.
+    """
+    if state.is_over:
+        return over(state, now)
+    draft = Draft(policy, state, now)
+    return draft.done() if draft.out_of_time() else draft
+
+
 def over(state: RunState, now: Instant = None) -> Transition:
     """Answer that the run is over: nothing changes."""
-    message = f"{OVER} (outcome: {state.outcome})"
+    message = f"the run is over: nothing is authorised and nothing moves (outcome: {state.outcome})"
     event = Event(state.seq, "blocked", "run/over", message, state.current, read_now(now))
     return Transition(state, (event,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
@@ -10,9 +10,10 @@ from interlock.errors import Problem
 from interlock.supervise._conditions import part_of, paths_of
 from interlock.supervise._graph import components, ordered, reachable, shortest_cycle
 from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
+from interlock.supervise.inputs import IN_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from interlock.spec.runbook import Runbook, Step
     from interlock.supervise._build import Builder
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["edge_budgets", "entry_of", "faults_of", "inputs_in", "step_budgets"]
 
 _LEFT_BY_NEXT = ("action", "check", "wait", "manual", "approval")
-_IN_TEXT = re.compile(r"\{inputs\.([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def entry_of(document: Runbook, built: Builder) -> tuple[str, list[Problem]]:
@@ -159,8 +159,11 @@ def _steps(document: Runbook, built: Builder) -> Iterator[Problem]:
                 shown = "" if left is None else f" (nothing is said of {', '.join(sorted(left))})"
                 message = f"is required: where the step leads when no case holds{shown}"
                 yield Problem("runbook/not-exhaustive", f"steps[{at}].otherwise", None, message)
-        if step.kind == "call" and step.otherwise is None and step.calls is not None:
-            yield from _open_outcomes(step, built, at)
+        called = built.steps[step.id].calls if step.id in built.steps else None
+        if called is not None and called.policy is not None:
+            yield from _called(called.policy, built, f"steps[{at}]")
+            if step.calls is not None and step.otherwise is None:
+                yield from _open_outcomes(step.calls.outcomes, called.policy, f"steps[{at}]")
 
 
 def _left_open(step: Step, document: Runbook) -> set[str] | None:
@@ -196,16 +199,27 @@ def _listed(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
-def _open_outcomes(step: Step, built: Builder, at: int) -> Iterator[Problem]:
+def _called(policy: Policy, built: Builder, field: str) -> Iterator[Problem]:
+    """Yield what stands against entering a runbook: its faults, and inputs that it is not given."""
+    if policy.faults:
+        message = f"{policy.id} has {len(policy.faults)} faults, the first: {policy.faults[0]}"
+        yield Problem("runbook/faulty", f"{field}.calls.id", _core.preview(policy.id), message)
+    for name, wanted in policy.inputs.items():
+        given = built.inputs.get(name)
+        if given is None or replace(given, required=True, default_json=None) != replace(
+            wanted, required=True, default_json=None
+        ):
+            message = f"{policy.id} is given the inputs of this runbook: declare it as there"
+            place = f"{field}.calls.id" if given is None else f"inputs.{name}"
+            yield Problem("runbook/call-inputs", place, _core.preview(name), message)
+
+
+def _open_outcomes(outcomes: Iterable[str], policy: Policy, field: str) -> Iterator[Problem]:
     """Yield what a called runbook can come to and the step does not lead on from."""
-    called = built.steps[step.id].calls if step.id in built.steps else None
-    if step.calls is None or called is None or called.policy is None:
-        return
-    outcomes = set(called.policy.terminals.values())
-    left = sorted(outcomes - set(step.calls.outcomes))
+    left = sorted(set(policy.terminals.values()) - set(outcomes))
     if left:
         message = f"is required: nothing is said of the outcomes {', '.join(left)}"
-        yield Problem("runbook/not-exhaustive", f"steps[{at}].otherwise", None, message)
+        yield Problem("runbook/not-exhaustive", f"{field}.otherwise", None, message)
 
 
 def inputs_in(step: Step) -> Iterator[tuple[str, str]]:
@@ -216,7 +230,7 @@ def inputs_in(step: Step) -> Iterator[tuple[str, str]]:
     for field, text in texts.items():
         # PERF: most texts show none.
         if "{inputs." in text:
-            yield from ((field, name) for name in _IN_TEXT.findall(text))
+            yield from ((field, name) for name in IN_TEXT.findall(text))
 
 
 def _unknown_inputs(document: Runbook) -> Iterator[Problem]:

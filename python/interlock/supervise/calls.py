@@ -9,7 +9,8 @@ from interlock import _core
 from interlock._compiled import plain_problems
 from interlock.supervise._allowance import budgets_of
 from interlock.supervise._arrive import deviate, exhausted
-from interlock.supervise._draft import OVER, Draft, Instant, Transition, over
+from interlock.supervise._draft import Draft, Instant, Transition, begin
+from interlock.supervise._order import OrderedCall, arm, broken_rule
 from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
 from interlock.supervise.risk import RISKS, effect_risk
 from interlock.supervise.state import Event, OpenCall, RunState
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from interlock.supervise.policy import Policy, PolicyStep
 
 __all__ = ["Decision", "ProposedCall", "propose"]
-
-HISTORY = 10_000
-"""How many allowed calls an order rule looks back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +81,10 @@ def propose(
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        done = over(state, now)
-        return _decision("block", "run/over", f"{OVER} (outcome: {state.outcome})", done, call)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return _decision("block", "run/timed-out", draft.events[-1].message, draft.done(), call)
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        why = draft.events[-1]
+        return _decision("block", why.code, why.message, draft, call)
     if draft.now is not None and state.pending:
         lapse(draft)
     return _Proposal(draft, call).decide()
@@ -158,7 +154,7 @@ class _Proposal:
     def _by_whom(self) -> tuple[str, str, str] | None:
         if self.call.actor != "agent":
             return None
-        if self.draft.policy.execution == "human-only":
+        if self.draft.is_by_people:
             return (
                 "out-of-scope-tool",
                 "out-of-scope-tool",
@@ -221,35 +217,18 @@ class _Proposal:
         return None
 
     def _order(self) -> tuple[str, str, str] | None:
-        state = self.draft.state
-        count = state.calls.get("allowed", 0)
-        for place, rule in self._rules():
-            armed = state.armed.get(place)
-            if armed is None or count - armed >= HISTORY or not self._is(rule.then):
-                continue
-            said = rule.message or "it may not come after a call that was made before"
-            return "out-of-scope-tool", "call/order-rule", f"{self.tool} is refused: {said}"
-        return None
-
-    def _rules(self) -> list[tuple[str, Any]]:
-        if not self.draft.here.never:
-            return []
-        prefix = self.draft.state.place("")
-        return [(f"{prefix}{at}", rule) for at, rule in enumerate(self.draft.here.never)]
-
-    def _is(self, selector: Any) -> bool:
-        labels = self.declared.labels if self.declared else ()
-        return bool(
-            selector.selects(tool=self.tool, effect=self.effect, step=self.step.id, labels=labels)
-        )
+        said = broken_rule(self.draft, OrderedCall(self.tool, self.effect))
+        if said is None:
+            return None
+        return "out-of-scope-tool", "call/order-rule", f"{self.tool} is refused: {said}"
 
     def _spent(self) -> bool:
         """End the run where a budget of calls or tokens is spent."""
-        for name, limit, spent in budgets_of(self.draft, self.step, self.tool):
-            if spent >= limit:
-                exhausted(
-                    self.draft, "run/budget-exhausted", f"{name}: {spent} of {limit} were spent"
-                )
+        draft = self.draft
+        for one in budgets_of(draft.policy, draft.state, self.step, self.tool):
+            if one.spent >= one.limit:
+                said = f"{one.name}: {one.spent} of {one.limit} were spent"
+                exhausted(draft, "run/budget-exhausted", said)
                 return True
         return False
 
@@ -259,7 +238,7 @@ class _Proposal:
             waiting = next((q for q in draft.state.pending if q.kind != "call"), None)
             said = f"step {step.id} waits for people to agree"
             return self._blocked("gate/enter", said, question=waiting)
-        if gate is None or gate.on != "call" or (gate.is_implied and self.effect == "readonly"):
+        if gate is None or gate.on == "enter" or (gate.is_implied and self.effect == "readonly"):
             return None
         state = draft.state
         digest = action_digest(
@@ -292,6 +271,7 @@ class _Proposal:
             args=self.args,
             effect=self.effect,
             call_id=self.call_id,
+            by=None if self.call.actor == "agent" else self.call.actor,
         )
         if isinstance(question, str):
             return self._blocked("gate/nobody", question)
@@ -312,18 +292,11 @@ class _Proposal:
                 OpenCall(call_id=self.call_id, tool=self.tool, step=step.id, visit=state.visit),
             ),
         )
-        self._arm()
+        arm(draft, OrderedCall(self.tool, self.effect))
         code = "call/allowed" if question is None else "call/approved"
         said = f"{self.tool} ({self.call_id})" + (f", agreed to in {question}" if question else "")
         draft.event("authorized", code, said)
         return _decision("allow", code, said, draft.done(), self.call, self.call_id)
-
-    def _arm(self) -> None:
-        """Note the order rules whose first half this call is."""
-        rules = [place for place, rule in self._rules() if self._is(rule.after)]
-        if rules:
-            count = self.draft.state.calls["allowed"]
-            self.draft.change(armed={**self.draft.state.armed, **dict.fromkeys(rules, count)})
 
     def _blocked(
         self, code: str, message: str, *, question: Question | None = None, is_noted: bool = False

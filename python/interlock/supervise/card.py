@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from interlock.record._data import Record
+from interlock.supervise._allowance import budgets_of, left_of
 from interlock.supervise._draft import Instant, policy_in_force, read_now
 from interlock.supervise.asked import Question
+from interlock.supervise.inputs import filled
 from interlock.tools.deadline_check import deadline_check
 
 if TYPE_CHECKING:
     from interlock.conditions import Checks
     from interlock.supervise.parts import Via
-    from interlock.supervise.policy import Policy, PolicyStep
+    from interlock.supervise.policy import Policy
     from interlock.supervise.state import RunState
 
-__all__ = ["CardExit", "CardTool", "StepCard", "card", "left_of", "way_out"]
+__all__ = ["CardExit", "CardTool", "StepCard", "card", "rest_of", "way_out"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +30,13 @@ class CardTool(Record):
         id: The capability.
         effect: What a call does; None: not declared, and no call is allowed.
         args: What its arguments must hold, as conditions.
+        left: How many calls of it there may still be; None: not bounded.
     """
 
     id: str
     effect: str | None = None
     args: tuple[object, ...] = ()
+    left: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ class StepCard(Record):
         title: Its title.
         kind: What kind of step.
         risk: How far its calls may go.
-        do: What to do.
+        do: What to do, with the inputs that it shows.
         tools: What it may call.
         exits: Where it may be left to.
         gated: Whether somebody must agree.
@@ -108,11 +112,11 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
         run_id=state.run_id,
         status=state.status,
         step=step.id,
-        title=step.title,
+        title=filled(step.title, state.facts.get("inputs")),
         kind=step.kind,
         risk=step.risk,
-        do=step.do,
-        tools=tuple(_tool(here, step, one) for one in step.tools),
+        do=filled(step.do, state.facts.get("inputs")),
+        tools=tuple(_tool(policy, here, state, one) for one in step.tools),
         exits=tuple(
             CardExit(to=one.target, via=one.via, left=edge_left(here, state, step.id, one.target))
             for one in step.exits
@@ -122,7 +126,7 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
         verified=state.verified,
         pending=state.pending,
         open_calls=tuple(call.call_id for call in state.open),
-        left=left_of(here, state, read_now(now)),
+        left=rest_of(policy, state, read_now(now)),
     )
 
 
@@ -150,19 +154,13 @@ def edge_left(here: Policy, state: RunState, source: str, target: str) -> int | 
     return None if limit is None else max(limit - state.retries.get(key, 0), 0)
 
 
-def left_of(here: Policy, state: RunState, now: float | None) -> dict[str, object]:
-    """Return what is left of budgets and time, by name."""
-    ceilings, step = here.ceilings, state.current or ""
-    bounds = {
-        "calls": (ceilings.calls, state.calls.get("allowed", 0)),
-        "calls_here": (ceilings.calls_by_step.get(step), state.calls_by_step.get(step, 0)),
-        "visits": (here.visit_budgets.get(step), state.visits.get(step, 0)),
-        "tokens": (ceilings.tokens, state.tokens),
-        "deviations": (state.escalation.max_total, len(state.deviations)),
-    }
-    left: dict[str, object] = {
-        name: max(limit - spent, 0) for name, (limit, spent) in bounds.items() if limit is not None
-    }
+def rest_of(policy: Policy, state: RunState, now: float | None) -> dict[str, object]:
+    """Return what is left of budgets and time, by name; those of runbooks around it count, too."""
+    here, step = policy_in_force(policy, state), state.current or ""
+    left: dict[str, object] = {**left_of(budgets_of(policy, state, here.steps[step]))}
+    if step in here.visit_budgets:
+        left["visits"] = max(here.visit_budgets[step] - state.visits.get(step, 0), 0)
+    left["deviations"] = max(state.escalation.max_total - len(state.deviations), 0)
     limit, started = state.wall_clock_seconds, state.started_at
     if limit is not None and started is not None and now is not None:
         # In milliseconds from the start, since instants here may count from any origin.
@@ -173,13 +171,15 @@ def left_of(here: Policy, state: RunState, now: float | None) -> dict[str, objec
     return left
 
 
-def _tool(here: Policy, step: PolicyStep, capability: str) -> CardTool:
+def _tool(policy: Policy, here: Policy, state: RunState, capability: str) -> CardTool:
+    step = here.steps[state.current or ""]
     declared = here.tool_of(capability)
     scopes = here.scopes_of(step, capability)
     return CardTool(
         id=capability,
         effect=None if declared is None else declared.effect,
         args=tuple(check for scope in scopes for check in written_checks(scope.checks)),
+        left=left_of(budgets_of(policy, state, step, capability)).get("tool"),
     )
 
 

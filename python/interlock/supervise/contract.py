@@ -167,11 +167,15 @@ def may_run_under(risk: Risk, coverage: AdapterCoverage) -> bool:
 def implied_minimum(procedure: Startable) -> RuntimeProfile:
     """Return what risk and execution ask of a client.
 
-    R2 where a step is dangerous; else R1 where an agent is alone; else R0.
+    R2 where a step is dangerous; else R1 where an agent is alone; else R0. Of a policy that calls
+    runbooks, no less than what one of them asks for.
     """
+    own: RuntimeProfile = "R1" if procedure.execution == "agent-autonomous" else "R0"
     if is_dangerous(procedure.max_risk):
-        return "R2"
-    return "R1" if procedure.execution == "agent-autonomous" else "R0"
+        own = "R2"
+    called: tuple[Startable, ...] = getattr(procedure, "called", ())
+    asked = (one.min_runtime_profile or implied_minimum(one) for one in called)
+    return max((own, *asked), key=PROFILES.index)
 
 
 def profile_of(features: Iterable[str], coverage: AdapterCoverage) -> RuntimeProfile:
@@ -193,6 +197,17 @@ def profile_of(features: Iterable[str], coverage: AdapterCoverage) -> RuntimePro
         return "R0"
     is_proven = coverage.is_full and coverage.source == "probed"
     return "R2" if FEATURES["R2"] <= given and is_proven else "R1"
+
+
+def profile_of_run(deployment: Deployment, *, observed_only: bool) -> RuntimeProfile:
+    """Return what a deployment is by what is done for a run that is decided here.
+
+    All but a chain of hashes and anchors of its log; the record alone where nothing is enforced.
+    """
+    if observed_only or deployment.profile == "R0":
+        return "R0"
+    done = frozenset(name for names in FEATURES.values() for name in names)
+    return profile_of(done - {"hash-chain", "anchors"}, deployment.coverage)
 
 
 _CHANNELS = ("MCP calls", "shell", "file edits")

@@ -65,17 +65,17 @@ def record_deviation(state: RunState, given: DeviationInput) -> Transition:
             f"{count} deviations where {rules.max_total} are allowed, the last one {name}: "
             "document and run no longer fit each other"
         )
-    elif response == "abort":
+    elif response == "block-and-continue":
+        return Transition(noted)
+    elif response == "pause":
+        question = _whether_to_go_on(noted, record)
+        return Transition(replace(noted, pending=(*state.pending, question)), (), question)
+    else:
         code = f"run/escalated-{name}"
         said = (
             f"a deviation of class {name}: where the run stands can no longer be trusted for "
             "judging what follows"
         )
-    elif response == "pause":
-        question = _whether_to_go_on(noted, record)
-        return Transition(replace(noted, pending=(*state.pending, question)), (), question)
-    else:
-        return Transition(noted)
     said += f" (step {record.step})" if record.step else ""
     event = Event(seq, "escalated", code, said, record.step)
     ended = replace(noted, status="ended", outcome=state.outcome or "aborted", pending=())
@@ -105,6 +105,7 @@ def _whether_to_go_on(state: RunState, record: DeviationRecord) -> Question:
         text=f"A deviation of class {record.deviation_class} at step {step}. Shall the run go on?",
         action_digest=digest,
         requested_by=state.agent_identity,
+        separate_from="requester",
         asked_at=state.last_now,
         on_refusal="the run is aborted",
     )

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
+from interlock._wire import to_json
 from interlock.conditions import Checks
 from interlock.errors import Problem
 from interlock.supervise._secrets import Withheld
 from interlock.supervise.contract import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from interlock.supervise.parts import PolicyInput
     from interlock.typing import JSON
 
-__all__ = ["InputCheck", "check_inputs", "default_problems"]
+__all__ = ["InputCheck", "check_inputs", "default_problems", "filled"]
+
+IN_TEXT = re.compile(r"\{inputs\.([A-Za-z_][A-Za-z0-9_]*)\}")
+"""How a text of a document names an input, to show its value."""
 
 
 class InputCheck(NamedTuple):
@@ -68,6 +74,19 @@ def check_inputs(
             values[name] = plain
     refusals += _left_out(declared, dict(given or {}), values)
     return InputCheck(values, tuple(refusals))
+
+
+def filled(text: str, inputs: object) -> str:
+    """Write inputs into a text; one that is secret or was not given stays named."""
+    if not isinstance(inputs, Mapping) or "{inputs." not in text:
+        return text
+    given = cast("Mapping[str, JSON]", inputs)
+
+    def value(found: re.Match[str]) -> str:
+        one = given.get(found[1], found[0])
+        return one if isinstance(one, str) else to_json(one)
+
+    return IN_TEXT.sub(value, text)
 
 
 def _left_out(

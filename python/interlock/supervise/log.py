@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from interlock.errors import UsageError
+from interlock.errors import InterlockError, PolicyMismatch, UsageError
 from interlock.record._data import Record
 from interlock.supervise import calls, moves, observed, questions, shown, start
 from interlock.supervise._draft import Transition
@@ -19,12 +20,12 @@ from interlock.supervise.questions import Answer
 from interlock.supervise.state import EscalationRules, Event, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from interlock.supervise.parts import Response
     from interlock.supervise.policy import Policy
 
-__all__ = ["LogEntry", "RunCheck", "apply", "recompute", "verify_run"]
+__all__ = ["LogEntry", "RunCheck", "again", "apply", "recompute", "remaking", "verify_run"]
 
 Moved: TypeAlias = "Transition | Decision"
 
@@ -88,12 +89,13 @@ def recompute(policy: Policy, log: Iterable[LogEntry]) -> RunState:
     """Make a run again from its log.
 
     Raises:
-        UsageError: When the log does not begin with `start_run`, or that was refused.
+        UsageError: When the log does not begin with `start_run`, or an entry cannot be made again:
+            it was refused, or given what its operation does not take.
         PolicyMismatch: When the run follows another policy.
     """
     state: RunState | None = None
     for entry in log:
-        state = _next(policy, state, entry).state
+        state = again(policy, state, entry).state
     if state is None:
         raise UsageError("the log is empty: it begins with start_run")
     return state
@@ -109,7 +111,12 @@ def verify_run(policy: Policy, log: Iterable[LogEntry]) -> RunCheck:
     state: RunState | None = None
     count = 0
     for count, entry in enumerate(log, start=1):
-        moved = _next(policy, state, entry)
+        try:
+            moved = again(policy, state, entry)
+        except UsageError as error:
+            if count == 1 and entry.operation != "start_run":
+                raise
+            return RunCheck(ok=False, entries=count, first_bad=entry.seq, reason=str(error))
         state = moved.state
         reason = _difference(entry, moved, count - 1)
         if reason:
@@ -126,6 +133,29 @@ def _difference(entry: LogEntry, moved: Moved, seq: int) -> str:
     if entry.events != moved.events:
         return "the events are others"
     return "" if entry.digest == moved.state.digest() else "the state after it is another"
+
+
+def again(policy: Policy, state: RunState | None, entry: LogEntry) -> Moved:
+    """Make the operation of an entry again.
+
+    Raises:
+        UsageError: As `remaking` says.
+        PolicyMismatch: When the run follows another policy.
+    """
+    with remaking(entry):
+        return _next(policy, state, entry)
+
+
+@contextmanager
+def remaking(entry: LogEntry) -> Iterator[None]:
+    """Raise UsageError where an entry cannot be made again, as every one of a run can."""
+    try:
+        yield
+    except (PolicyMismatch, UsageError):
+        raise
+    except (InterlockError, AttributeError, LookupError, TypeError, ValueError) as error:
+        said = f"the entry {entry.seq} ({entry.operation}) cannot be made again"
+        raise UsageError(f"{said}: {type(error).__name__}: {error}") from error
 
 
 def _next(policy: Policy, state: RunState | None, entry: LogEntry) -> Moved:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock import _core
-from interlock.supervise._arrive import ask_to_pass, deviate, take_edge
-from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
-from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
+from interlock.supervise._arrive import ask_to_pass, asks_first, deviate, entering, take_edge
+from interlock.supervise._draft import Draft, Instant, Transition, begin, read_now
+from interlock.supervise.questions import ask, denied, granted, lapse
 from interlock.supervise.shown import decided
 
 if TYPE_CHECKING:
@@ -40,26 +40,25 @@ def advance(
         to: The step or terminal.
         now: The instant.
         via: What leads there, where two edges lead to one target.
-        by: Who has done a manual step; needed there, and not the agent.
+        by: Who has done a manual step; needed there, and not the agent, unless people alone carry
+            the runbook out.
 
     Raises:
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     lapse(draft)
-    question = next((one for one in draft.state.pending if one.kind == "continue"), None)
-    if question is not None:
-        draft.event("blocked", "run/paused", f"{question.id} is open: {question.text}")
-        return draft.done(question)
+    if paused := _paused(draft):
+        return paused
     exits = [one for one in draft.step.exits if one.target == to and via in (None, one.via)]
     if not exits:
         targets = ", ".join(draft.step.transitions)
-        said = f"step {draft.step.id} does not lead to {_core.preview(to)}; it leads to {targets}"
+        by_edge = "" if via is None else f" by {via}"
+        said = f"step {draft.step.id} does not lead to {_core.preview(to)}{by_edge}; it leads to "
+        said += targets
         deviate(draft, "out-of-order-step", "move/no-such-edge", said)
         return draft.done()
     if len({one.via for one in exits}) > 1:
@@ -67,6 +66,15 @@ def advance(
         draft.event("blocked", "move/via-needed", f"several edges lead to {to}: say via ({ways})")
         return draft.done()
     return _leave(draft, exits[0], by)
+
+
+def _paused(draft: Draft) -> Transition | None:
+    """Hold a run of which a person has to say whether it goes on."""
+    question = next((one for one in draft.state.pending if one.kind == "continue"), None)
+    if question is None:
+        return None
+    draft.event("blocked", "run/paused", f"{question.id} is open: {question.text}")
+    return draft.done(question)
 
 
 def _leave(draft: Draft, way: Exit, by: str | None) -> Transition:
@@ -91,9 +99,12 @@ def _leave(draft: Draft, way: Exit, by: str | None) -> Transition:
         place = draft.state.place(step.id)
         if place not in draft.state.unchecked:
             draft.change(unchecked=(*draft.state.unchecked, place))
-    who = f" by {by}" if by else ""
-    take_edge(draft, way.target, "run/advanced", f"{step.id}->{way.target}{who}")
+    take_edge(draft, way.target, "run/advanced", f"{step.id}->{way.target}{_who(by)}")
     return draft.done()
+
+
+def _who(by: str | None) -> str:
+    return f" by {by}" if by else ""
 
 
 def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transition | None:
@@ -101,10 +112,8 @@ def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transiti
     state, is_success = draft.state, way.via in ("next", None)
     if is_success and not state.admitted:
         return _unadmitted(draft, step)
-    if way.via == "next" and step.kind == "manual" and (not by or by == state.agent_identity):
-        said = f"step {step.id} is done by a person: say who in `by`"
-        draft.event("blocked", "manual/by-needed", said)
-        return draft.done()
+    if unsigned := _unsigned(draft, by):
+        return unsigned
     if way.via == "next" and state.open:
         calls = ", ".join(one.call_id for one in state.open)
         said = f"calls without an outcome ({calls}): observe them before step {step.id} is left"
@@ -114,15 +123,17 @@ def _held(draft: Draft, step: PolicyStep, way: Exit, by: str | None) -> Transiti
         said = f"step {step.id} waits {step.wait.max_s:g} s before it is left by its timeout"
         draft.event("blocked", "wait/not-over", said)
         return draft.done()
-    target = draft.here.steps.get(way.target)
-    if (
-        target is None
-        or target.gate is None
-        or target.gate.on != "enter"
-        or target.kind == "approval"
-    ):
+    return _at_gate(draft, way.target)
+
+
+def _unsigned(draft: Draft, by: str | None) -> Transition | None:
+    """Hold a run at what a person does, until it is said who has done it, or given it up."""
+    step, agent = draft.step, draft.state.agent_identity
+    if step.kind != "manual" or (by and (by != agent or draft.is_by_people)):
         return None
-    return _at_gate(draft, target)
+    said = f"step {step.id} is done by a person other than {agent}: say who in `by`"
+    draft.event("blocked", "manual/by-needed", said)
+    return draft.done()
 
 
 def _waited(draft: Draft, seconds: float) -> bool:
@@ -133,26 +144,22 @@ def _waited(draft: Draft, seconds: float) -> bool:
 
 def _unadmitted(draft: Draft, step: PolicyStep) -> Transition:
     """Hold a run at a step that people have not agreed to."""
-    digest = action_digest(
-        draft.state, step=step.id, tool=None, args=None, effect=None, visit=draft.state.visit
-    )
-    if denied(draft.state, digest) is not None:
+    if denied(draft.state, entering(draft.state, step, draft.state.visit)) is not None:
         said = f"step {step.id} was not agreed to; it can only be left as a failure"
         deviate(draft, "unchecked-advance", "gate/denied", said)
         return draft.done()
     return _asked(draft, ask_to_pass(draft, step))
 
 
-def _at_gate(draft: Draft, target: PolicyStep) -> Transition | None:
+def _at_gate(draft: Draft, to: str) -> Transition | None:
     """Hold a run before a step that people must agree to first."""
-    gate, state = target.gate, draft.state
-    if gate is None:
+    target, state = draft.here.steps.get(to), draft.state
+    gate = None if target is None or target.kind == "approval" else target.gate
+    if target is None or gate is None or not asks_first(target):
         return None
     visit = state.visits.get(target.id, 0) + 1
-    digest = action_digest(state, step=target.id, tool=None, args=None, effect=None, visit=visit)
-    approval = granted(state, digest, draft.now)
-    if approval is not None:
-        draft.change(approvals=used(state, approval, target.id))
+    digest = entering(state, target, visit)
+    if granted(state, digest, draft.now) is not None:
         return None
     if denied(state, digest) is not None:
         draft.event("blocked", "gate/denied", f"step {target.id} was not agreed to")
@@ -167,27 +174,41 @@ def _asked(draft: Draft, question: Question | str) -> Transition:
     return draft.done(question)
 
 
-def fail(policy: Policy, state: RunState, code: str, *, now: Instant = None) -> Transition:
+def fail(
+    policy: Policy, state: RunState, code: str, *, now: Instant = None, by: str | None = None
+) -> Transition:
     """Say that the current step has failed: it is left by its failure edge.
 
     A step without one is a departure, `unrouted-failure`.
+
+    Args:
+        policy: What the run follows.
+        state: Where it stands.
+        code: Why, as a word.
+        now: The instant.
+        by: Who says so of a manual step; needed there, and not the agent.
 
     Raises:
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
+    if held := _paused(draft) or _unsigned(draft, by):
+        return held
     step = draft.step
     way = next((one for one in step.exits if one.via == "failure"), None)
     if way is None:
         said = f"step {step.id} failed ({code}) and does not say what then"
         deviate(draft, "unrouted-failure", "step/unrouted-failure", said)
         return draft.done()
-    take_edge(draft, way.target, "step/failed", f"{step.id}->{way.target}: failed ({code})")
+    held = _at_gate(draft, way.target)
+    if held is not None:
+        return held
+    take_edge(
+        draft, way.target, "step/failed", f"{step.id}->{way.target}: failed ({code}){_who(by)}"
+    )
     return draft.done()
 
 
@@ -198,11 +219,11 @@ def finish(policy: Policy, state: RunState, *, now: Instant = None) -> Transitio
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
+    if paused := _paused(draft):
+        return paused
     said = f"the run stands at step {draft.step.id}, and that is no end of the procedure"
     deviate(draft, "terminal-not-reached", "run/not-at-terminal", said)
     return draft.done()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
+from interlock import _core
 from interlock._compiled import CompiledSpec
+from interlock.errors import ConfigError, Problem
 from interlock.supervise._frozen import EMPTY, FrozenMap
 from interlock.supervise.capability import capability_class_of, matches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from interlock.conditions import Checks
     from interlock.supervise.policy import Policy
@@ -39,6 +41,7 @@ __all__ = [
 
 Via: TypeAlias = Literal["next", "failure", "timeout", "case", "otherwise", "rollback"]
 Response: TypeAlias = Literal["abort", "block-and-continue", "pause"]
+RESPONSES: tuple[Response, ...] = get_args(Response)
 
 DEVIATION_CLASSES = (
     "undeclared-tool",
@@ -256,6 +259,9 @@ class Escalation:
     Attributes:
         responses: By class: `abort`, `block-and-continue` or `pause`; every class is in it.
         max_total: How many deviations of all classes a run may have; one more ends it.
+
+    Raises:
+        ConfigError: For a class or a response that is none, or a `max_total` that is no number.
     """
 
     responses: Mapping[str, Response] = EMPTY
@@ -264,9 +270,23 @@ class Escalation:
     def __post_init__(self) -> None:
         """Fill in what is not said: everything aborts but a call out of the step's scope."""
         given: Mapping[str, Response] = self.responses
+        problems = tuple(_escalation_problems(given, self.max_total))
+        if problems:
+            raise ConfigError(problems)
         whole: dict[str, Response] = dict.fromkeys(DEVIATION_CLASSES, "abort")
         whole["out-of-scope-tool"] = "block-and-continue"
         object.__setattr__(self, "responses", FrozenMap({**whole, **given}))
+
+
+def _escalation_problems(given: Mapping[str, object], most: object) -> Iterator[Problem]:
+    for name, response in given.items():
+        for value, known in ((name, DEVIATION_CLASSES), (response, RESPONSES)):
+            if value not in known:
+                shown, message = _core.preview(value), f"must be one of {', '.join(known)}"
+                yield Problem("spec/unknown-choice", f"responses.{name}", shown, message)
+    if type(most) is not int or most < 0:
+        message = "must be a whole number, 0 or more"
+        yield Problem("spec/wrong-type", "max_total", _core.preview(most), message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

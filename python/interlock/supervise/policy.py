@@ -13,6 +13,7 @@ from interlock.supervise._bound import most_moves
 from interlock.supervise._frozen import EMPTY, FrozenMap
 from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
 from interlock.supervise.capability import matches, meets
+from interlock.supervise.contract import implied_minimum
 from interlock.supervise.parts import (
     CalledRunbook,
     Ceilings,
@@ -29,7 +30,7 @@ from interlock.supervise.parts import (
     Wait,
     as_data,
 )
-from interlock.supervise.risk import Risk, highest, is_dangerous
+from interlock.supervise.risk import Risk, highest
 
 if TYPE_CHECKING:
     from interlock.tools.branch import Branch
@@ -226,20 +227,19 @@ class Policy:
 
     @cached_property
     def _max_risk(self) -> Risk:
-        called = (step.calls.policy for step in self.steps.values() if step.calls)
-        return highest(
-            [
-                *(step.risk for step in self.steps.values()),
-                *(policy.max_risk for policy in called if policy is not None),
-            ]
-        )
+        own = (step.risk for step in self.steps.values())
+        return highest([*own, *(policy.max_risk for policy in self.called)])
+
+    @property
+    def called(self) -> tuple[Policy, ...]:
+        """The policies of the runbooks that its steps enter, as far as they are at hand."""
+        found = (step.calls.policy for step in self.steps.values() if step.calls)
+        return tuple(policy for policy in found if policy is not None)
 
     @property
     def implied_minimum(self) -> Profile:
-        """What risk and execution ask of a client."""
-        if is_dangerous(self.max_risk):
-            return "R2"
-        return "R1" if self.execution == "agent-autonomous" else "R0"
+        """What risk and execution ask of a client, and what the runbooks that it calls ask."""
+        return implied_minimum(self)
 
     @cached_property
     def max_moves(self) -> int | None:
@@ -261,6 +261,13 @@ class Policy:
             visits=self.visit_budgets,
             costs=costs,
         )
+
+    @cached_property
+    def order_rules(self) -> tuple[tuple[str, Policy, OrderRule], ...]:
+        """The order rules of this runbook and of all that it calls, each with its place."""
+        rules = [(f"{self.digest[:12]}/{at}", self, rule) for at, rule in enumerate(self.never)]
+        rules += [rule for policy in self.called for rule in policy.order_rules]
+        return tuple({place: (place, policy, rule) for place, policy, rule in rules}.values())
 
     def tool_of(self, capability: str) -> PolicyTool | None:
         """Return the tool that a capability is declared by, the most specific; None for none."""
@@ -305,13 +312,24 @@ def _hand_problems(policy: Policy) -> Iterable[Problem]:
     if policy.entry not in policy.steps:
         message = "there is no step of that id; name one of steps"
         yield Problem("runbook/no-entry", "entry", _core.preview(policy.entry), message)
-    pairs = {
-        f"{step.id}->{target}" for step in policy.steps.values() for target in step.transitions
-    }
+    for id_ in (one.id for one in policy.steps.values() if one.calls and one.gate):
+        message = "a step that enters a runbook has none; put an approval before it"
+        yield Problem("runbook/unread-field", f"steps.{id_}.gate", None, message)
+    yield from _lost_targets(policy, known)
+    yield from _lost_budgets(policy)
+
+
+def _lost_targets(policy: Policy, known: set[str]) -> Iterable[Problem]:
     for step in policy.steps.values():
         for at, target in enumerate(step.transitions):
             if target not in known:
                 yield unknown_target(f"steps.{step.id}.transitions[{at}]", target, known)
+
+
+def _lost_budgets(policy: Policy) -> Iterable[Problem]:
+    pairs = {
+        f"{step.id}->{target}" for step in policy.steps.values() for target in step.transitions
+    }
     groups = (
         ("budgets", policy.budgets, pairs),
         ("visit_budgets", policy.visit_budgets, {*policy.steps}),

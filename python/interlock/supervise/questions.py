@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
-from interlock.supervise._draft import Draft, Instant, Transition, over
+from interlock.errors import ConfigError, Problem
+from interlock.supervise._draft import Draft, Instant, Transition, begin
 from interlock.supervise._secrets import masked
 from interlock.supervise.asked import Approval, Question, Vote
-from interlock.supervise.card import left_of
+from interlock.supervise.card import rest_of
+from interlock.supervise.inputs import filled
 from interlock.tools.consensus_vote import consensus_vote
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ def action_digest(
     """Return the SHA-256 of exactly what would happen, as 64 hexadecimal digits.
 
     Over the canonical form (RFC 8785) of tool, arguments, effect, step, visit, policy and run: any
-    of these changed, and an approval is for something else.
+    of these changed, and an approval is for something else. Of a step in a called runbook its
+    place counts, so that it is no other step of the same name.
 
     Raises:
         ConfigError: When the arguments have no canonical form.
@@ -60,7 +63,7 @@ def action_digest(
             "effect": effect,
             "policy": state.policy_digest,
             "run": state.run_id,
-            "step": step,
+            "step": state.place(step),
             "tool": tool,
             "visit": visit,
         }
@@ -89,6 +92,7 @@ def ask(  # noqa: PLR0913 (all by name)
     args: Mapping[str, object] | None = None,
     effect: str | None = None,
     call_id: str | None = None,
+    by: str | None = None,
 ) -> Question | str:
     """Open a question, or find the one that is open already.
 
@@ -117,14 +121,14 @@ def ask(  # noqa: PLR0913 (all by name)
         kind=kind,
         step=step.id,
         visit=visit,
-        text=gate.question or _worded(kind, step, tool),
+        text=filled(gate.question or _worded(kind, step, tool), state.facts.get("inputs")),
         action_digest=digest,
         tool=tool,
         args=shown,
         effect=effect,
         risk=step.risk,
         call_id=call_id,
-        requested_by=state.agent_identity,
+        requested_by=by or state.agent_identity,
         to=to,
         quorum=gate.quorum,
         separate_from=gate.separate_from,
@@ -133,7 +137,7 @@ def ask(  # noqa: PLR0913 (all by name)
         if gate.expires_s is None or draft.now is None
         else draft.now + gate.expires_s,
         verified=state.verified,
-        left=left_of(draft.here, state, draft.now),
+        left=rest_of(draft.policy, state, draft.now),
         on_refusal="the call is blocked" if kind == "call" else "the run stays where it is",
     )
     draft.change(pending=(*state.pending, question))
@@ -196,13 +200,12 @@ def answer(policy: Policy, state: RunState, given: Answer, *, now: Instant = Non
 
     Raises:
         PolicyMismatch: When the run follows another policy.
-        ConfigError: When `now` is no instant.
+        ConfigError: When `now` is no instant, or the answer is of other types.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    _check_answer(given)
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     question = next((one for one in state.pending if one.id == given.question_id), None)
     refused = _refusal(state, question, given, draft.now)
     if refused is not None or question is None:
@@ -234,23 +237,41 @@ def _refusal(
             return "answer/second", f"the question {shown} was answered already"
         return "answer/unknown", f"no question {shown} is open"
     by, until = given.by, question.expires_at
+    # Whoever carries the run on by now asks as well, whoever asked at first.
+    asking = {_name(one) for one in (question.requested_by, state.agent_identity)}
     refused = {
-        ("answer/no-identity", "an answer needs a name in `by`"): not by,
+        ("answer/no-identity", "an answer needs a name in `by`"): not _name(by),
         ("answer/late", f"the question {shown} was open until {until}"): until is not None
         and (now is None or now > until),
         ("answer/not-approver", f"{by} may not answer; {', '.join(question.to)} may"): question.to
         and by not in question.to,
         ("answer/own-request", f"{by} asks, and may not agree to it as well"): (
-            question.separate_from == "requester" and by == question.requested_by
+            question.separate_from == "requester" and _name(by) in asking
         ),
         ("answer/second", f"{by} has answered {shown} already"): any(
-            vote.by == by for vote in question.votes
+            _name(vote.by) == _name(by) for vote in question.votes
         ),
         ("answer/wrong-digest", "the answer is for another action than is asked about"): (
             given.action_digest not in (None, question.action_digest)
         ),
     }
     return next((why for why, holds in refused.items() if holds), None)
+
+
+def _name(by: str) -> str:
+    """Return the name that two spellings of it have in common."""
+    return by.strip().casefold()
+
+
+def _check_answer(given: Answer) -> None:
+    kinds = {"by": (str, "a text"), "approve": (bool, "true or false"), "note": (str, "a text")}
+    problems = tuple(
+        Problem("supervise/argument", field, _core.preview(value), f"must be {said}")
+        for field, (kind, said) in kinds.items()
+        if type(value := getattr(given, field)) is not kind
+    )
+    if problems:
+        raise ConfigError(problems)
 
 
 def _decided(question: Question) -> bool | None:

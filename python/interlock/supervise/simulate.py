@@ -82,15 +82,17 @@ def simulate(
         capabilities: The capability of each tool, by its name; for a rollout.
 
     Raises:
-        UsageError: When the log does not begin so, or a rollout is without arguments.
+        UsageError: When the log does not begin so, an entry is of no operation or given what that
+            does not take, or a rollout is without arguments.
     """
     if isinstance(log, Rollout):
         return _by_rollout(policy, log, inputs, capabilities or {})
     entries = tuple(log)
     if not entries or entries[0].operation != "start_run":
         raise UsageError("a log begins with start_run")
-    given: dict[str, Any] = {**logs.start_given(policy, entries[0]), "escalation": None}
-    began = start_run(policy, **given)
+    with logs.remaking(entries[0]):
+        given: dict[str, Any] = {**logs.start_given(policy, entries[0]), "escalation": None}
+        began = start_run(policy, **given)
     if began.state is None:
         return Simulation(refusals=tuple(f"{one.code}: {one.message}" for one in began.refusals))
     state, found = began.state, list[Difference]()
@@ -98,7 +100,7 @@ def simulate(
     for entry in entries[1:]:
         if _is_moot(entry, state):
             continue
-        moved = logs.apply(policy, state, _carried(entry, asked))
+        moved = logs.again(policy, state, _carried(entry, asked))
         if entry.question is not None and moved.question is not None:
             asked[entry.question] = moved.question.id
         state = moved.state

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem
-from interlock.supervise._arrive import arrive, ask_to_pass
+from interlock.supervise._arrive import arrive
 from interlock.supervise._draft import LONGEST, Draft, Instant, Transition, over, read_now
 from interlock.supervise._secrets import digest_of
 from interlock.supervise.contract import Refusal, refusals_to_start
@@ -119,19 +119,8 @@ def start_run(
     draft = Draft(policy, state, now)
     draft.event("started", "run/started", f"{agent_identity} begins {policy.id}", policy.entry)
     arrive(draft, policy.entry)
-    _ask_at_entry(draft)
     moved = draft.done()
     return StartResult(ok=True, state=moved.state, events=moved.events)
-
-
-def _ask_at_entry(draft: Draft) -> None:
-    """Ask those who must agree before the first step, which nobody enters from elsewhere."""
-    if draft.state.is_over:
-        return
-    step = draft.step
-    if step.gate is not None and step.gate.on == "enter" and step.kind != "approval":
-        draft.change(admitted=False)
-        ask_to_pass(draft, step)
 
 
 def _check_start(agent_identity: object, wall_clock_seconds: object, run_id: object) -> None:
@@ -179,6 +168,8 @@ def stop(state: RunState, code: str, *, by: str, now: Instant = None) -> Transit
 def handover(state: RunState, *, to: str) -> Transition:
     """Give a run to somebody else, who goes on where it stands.
 
+    What they agreed to themselves and was not used lapses: nobody carries out what they approved.
+
     Raises:
         ConfigError: When nobody is named.
     """
@@ -188,4 +179,12 @@ def handover(state: RunState, *, to: str) -> Transition:
     seq = state.seq + 1
     said = f"handed over from {state.agent_identity} to {to}"
     event = Event(seq, "started", "run/handover", said, state.current, state.last_now)
-    return Transition(replace(state, agent_identity=to, seq=seq), (event,))
+    own = f"handed over to {to}"
+    approvals = tuple(
+        replace(one, used_by=own)
+        if one.used_by is None and any(vote.by == to for vote in one.votes)
+        else one
+        for one in state.approvals
+    )
+    given = replace(state, agent_identity=to, approvals=approvals, seq=seq)
+    return Transition(given, (event,))

@@ -171,8 +171,9 @@ class RunState(Record):
         escalation: What a deviation does.
         facts: What decisions look at: `inputs`, and the evidence that was brought.
         secrets: Digests of secret inputs, by which they are known in arguments.
-        unchecked: Success edges taken that had nothing to verify, of steps that are dangerous.
-        armed: Order rules whose first half was met: by rule, after how many allowed calls.
+        unchecked: Steps left by their success edge that had nothing to verify.
+        armed: Order rules whose first half was met: by the digest of the policy and its place in
+            it, after how many allowed calls.
         snapshots: The facts that a step's `progress` watches, at its last visits.
         stack: The runbooks around the one that the run is in.
         inputs_digest: SHA-256 of the inputs.

@@ -13,7 +13,7 @@ from interlock.harness._clock import SystemClock
 from interlock.record._data import encoded
 from interlock.supervise import start
 from interlock.supervise._draft import policy_in_force
-from interlock.supervise._secrets import kept_of, texts_of, withheld
+from interlock.supervise._secrets import kept_of, texts_again, texts_of, withheld
 from interlock.supervise.calls import Decision
 from interlock.supervise.card import card
 from interlock.supervise.log import LogEntry, apply
@@ -54,7 +54,8 @@ class Supervisor:
         clock: The clock, which tests replace.
         on_question: Asks people, and returns their answer; None where it comes later, by `answer`.
             Without it questions stay open.
-        mode: `enforce`; or `observe`: everything is decided and logged and nothing is blocked.
+        mode: `enforce`; or `observe`: everything is decided and logged, and nothing is blocked
+            before the run is stopped.
         capabilities: The capability of each tool of a bus, by its name; a name that is not there
             is its own.
     """
@@ -84,6 +85,7 @@ class Supervisor:
         self._log: list[LogEntry] = []
         self._texts: dict[str, str] = {}
         self.has_tools = False
+        self.running: set[anyio.CancelScope] = set()
         self._lock: anyio.Lock | None = None
 
     @property
@@ -158,18 +160,19 @@ class Supervisor:
 
         Args:
             run_id: The run.
-            secrets: The secret inputs again, which are not in the store: with them they are left
-                out of what is logged also where they stand inside of other text.
+            secrets: The secret inputs that it was started with, which are not in the store: they
+                are left out of what is logged. Not needed where this supervisor has them.
 
         Raises:
             UsageError: When it has none of this id.
+            ConfigError: When a secret is missing or another (`input/missing`), or none.
         """
         kept = await self._store.load(run_id)
         if kept is None:
             raise UsageError(f"there is no run {run_id} in the store")
+        if secrets is not None or self._state is None or self._state.run_id != run_id:
+            self._texts = texts_again(self.policy.inputs, secrets or {}, kept.state.secrets)
         self._state, self._log = kept.state, list(kept.log)
-        if secrets is not None:
-            self._texts = texts_of(self.policy.inputs, secrets)
         return kept.state
 
     async def propose(self, call: ProposedCall) -> Decision:
@@ -218,9 +221,9 @@ class Supervisor:
         """Add facts, and say where a decision leads; see `decide`."""
         return await self._moved("decide", {"facts": facts})
 
-    async def fail(self, code: str) -> Transition:
+    async def fail(self, code: str, *, by: str | None = None) -> Transition:
         """Say that the current step has failed; see `fail`."""
-        return await self._moved("fail", {"code": code})
+        return await self._moved("fail", {"code": code, "by": by})
 
     async def finish(self) -> Transition:
         """Say that the work is done; see `finish`."""
@@ -234,8 +237,15 @@ class Supervisor:
         )
 
     async def stop(self, code: str = "operator/stopped", *, by: str) -> Transition:
-        """End the run from outside; see `stop`."""
-        return await self._moved("stop", {"code": code, "by": by})
+        """End the run from outside, and cut off the calls of `bus` that run; see `stop`.
+
+        They are in doubt. They are cut off also where the end cannot be logged, which is raised.
+        """
+        try:
+            return await self._moved("stop", {"code": code, "by": by})
+        finally:
+            for scope in tuple(self.running):
+                scope.cancel()
 
     def card(self) -> StepCard:
         """Show the step where the run stands, and nothing of later ones."""

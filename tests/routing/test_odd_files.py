@@ -114,16 +114,19 @@ def test_outputs_that_cannot_be_read_are_not_said_to_be_the_same(run: RunFolder)
     of = plan(routes=back, context_dependencies=["route_selection.json"])
     for visit in range(1, 4):
         write(run, "probe", chosen("search"))
+        write(run, "find", b"the same", "notes.md")
         too_large(write(run, "probe", b"", "video.bin"))
         if visit < 3:
             run.route(of, "pick")
-            run.archive("probe", visit)
+            for step in ("probe", "find"):
+                run.archive(step, visit)
     data = of.to_dict()
     data["steps"][0]["context_output"].append("video.bin")
+    data["steps"][2]["context_output"] = ["notes.md"]
     with pytest.raises(RouteError, match="that is a loop") as caught:
         run.route(Plan.load(data), "pick")
 
-    assert "nothing changed" not in caught.value.message
+    assert caught.value.message.endswith("nothing changed in find from one visit to the next")
 
 
 @pytest.mark.parametrize(("path", "said"), [("a\x00b", "NUL"), ("a\ud800b", "surrogate")])

@@ -35,7 +35,7 @@ def ok(given: Any) -> str:
     return str(given.step.id)
 
 
-WORK = dict.fromkeys(("probe", "find", "look"), ok)
+WORK: dict[str, Any] = dict.fromkeys(("probe", "find", "look"), ok)
 
 
 def test_steps_run_in_order_and_jump_where_they_say(go: Go, run: RunFolder) -> None:

@@ -397,6 +397,17 @@ def test_the_disk_is_what_the_protocol_says() -> None:
     files.remove("/nowhere", ("x",))
 
 
+def test_what_stands_where_nothing_is_moved_to_is_left(tmp_path: Path) -> None:
+    files = DiskFiles()
+    files.write(str(tmp_path), ("archive", "a.1", "x"), b"kept")
+    files.move(str(tmp_path), ("execution", "a"), ("archive", "a.1"))
+    assert {"archive/a.1/x": b"kept"} == tree(tmp_path)
+
+    files.write(str(tmp_path), ("execution", "a", "y"), b"new")
+    files.move(str(tmp_path), ("execution", "a"), ("archive", "a.1"))
+    assert {"archive/a.1/y": b"new"} == tree(tmp_path)
+
+
 def test_what_cannot_be_written_says_why_and_leaves_the_old(tmp_path: Path) -> None:
     files = DiskFiles()
     files.write(str(tmp_path), ("a", "b"), b"old")

@@ -145,9 +145,11 @@ class DiskFiles:
     def move(self, root: str, parts: Parts, to: Parts) -> None:
         """Move a folder, if it is there."""
         with _told(parts):
-            self.remove(root, to)
             try:
                 with _opened(root, parts[:-1]) as old, _opened(root, to[:-1], make=True) as new:
+                    # What is in the way goes only where there is something to take its place.
+                    os.stat(old.at(parts[-1]), dir_fd=old.fd, follow_symlinks=False)
+                    self.remove(root, to)
                     os.rename(
                         old.at(parts[-1]), new.at(to[-1]), src_dir_fd=old.fd, dst_dir_fd=new.fd
                     )

@@ -188,7 +188,8 @@ class PlanRun(Workflow[_State, PlanResult]):
                 state.ran.append(step.id)
                 if visit > 1 or is_open:
                     # What was written before is not taken for what this visit says.
-                    await self._off(walk, partial(self._folder.archive, step.id, max(visit - 1, 1)))
+                    before = visit if is_open else visit - 1
+                    await self._off(walk, partial(self._folder.archive, step.id, before))
                 await self._note(walk, Entry("started", step.id, visit))
             return await call.work(value, ctx, walk.run)
 

@@ -144,6 +144,7 @@ class DiskFiles:
 
     def move(self, root: str, parts: Parts, to: Parts) -> None:
         """Move a folder, if it is there."""
+        _refuse_odd(to)
         with _told(parts):
             try:
                 with _opened(root, parts[:-1]) as old, _opened(root, to[:-1], make=True) as new:

@@ -19,7 +19,7 @@ __all__ = ["Record", "encoded", "record_of"]
 _Read = Callable[[object, str, list[Problem]], object]
 
 
-_SCALARS = (str, int, float, bool, NoneType)
+_SCALARS = (str, int, bool, NoneType)
 _ALWAYS = object()
 """In place of a default: the field is always written."""
 

@@ -144,6 +144,12 @@ class Frame:
         own = self.plan.reserve if account in self.walk.accounts else 0
         return own + (self.plan.outer.covered(account) if self.plan.outer is not None else 0)
 
+    def leave(self) -> None:
+        """End the runs inside it that nobody waits for: the thread that did was left behind."""
+        for inner in self.nested:
+            if inner.ended is None:
+                inner.scope.cancel()
+
     def has_counted(self, value: object) -> bool:
         """Say whether an answer came from a step or run inside this one, and was counted there."""
         return any(value is one for one in self.counted)

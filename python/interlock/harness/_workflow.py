@@ -193,13 +193,12 @@ class Workflow(Frozen, ABC, Generic[S, R]):
     async def _conducted(self, walk: Walk, values: object) -> R:
         walk.start(values)
         state = self._begin(values)
-        scope = anyio.CancelScope()
         if walk.is_root:
-            walk.run.scopes.append(scope)
+            walk.run.scopes.append(walk.scope)
         stopped_by = "cancelled"
         try:
             await walk.tell("run_started", walk.path, {"workflow": self.name, "kind": self.kind})
-            with scope:
+            with walk.scope:
                 stopped_by = await self._until_stopped(walk, values, state)
             result = self._result(state, End(_ended_by(walk, stopped_by), walk))
         except BaseException as error:
@@ -208,7 +207,7 @@ class Workflow(Frozen, ABC, Generic[S, R]):
             raise
         finally:
             if walk.is_root:
-                walk.run.scopes.remove(scope)
+                walk.run.scopes.remove(walk.scope)
             ended = cast("Rollout", walk.ended)
             with anyio.move_on_after(2, shield=True):
                 told = {"status": ended.status, "stopped_by": ended.stopped_by}

@@ -147,9 +147,10 @@ class Draft:
             setattr(self.state, name, value)
 
     def event(self, kind: EventKind, code: str, message: str, at: str | None = None) -> None:
-        """Note what happened."""
-        step = self.state.current if at is None else at
-        self.events.append(Event(self.seq, kind, code, message, step, self.now))
+        """Note what happened, and the place of the step, which is the current one when None."""
+        if at is None and self.state.current is not None:
+            at = self.state.place(self.state.current)
+        self.events.append(Event(self.seq, kind, code, message, at, self.now))
 
     def take(self, other: Transition) -> None:
         """Take over what another operation made of the state, as part of this one."""

@@ -291,7 +291,7 @@ class _Proposal:
             calls_by_tool={**state.calls_by_tool, tool: state.calls_by_tool.get(tool, 0) + 1},
             open=(
                 *state.open,
-                OpenCall(call_id=self.call_id, tool=self.tool, step=step.id, visit=state.visit),
+                OpenCall(call_id=self.call_id, tool=self.tool, step=place, visit=state.visit),
             ),
         )
         arm(draft, OrderedCall(self.tool, self.effect))

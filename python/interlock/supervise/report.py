@@ -18,7 +18,7 @@ from interlock.supervise.deviation import count_by_class, count_by_step
 from interlock.supervise.state import DeviationRecord, Event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from interlock.supervise.log import LogEntry
     from interlock.supervise.policy import Policy
@@ -45,13 +45,18 @@ class StepUse(Record):
     Attributes:
         visits: How often it was entered.
         calls: How many calls were allowed in it.
-        verified: Whether it was left by its success edge with nothing unchecked.
+        verified: True: it has shown what it must. False: it was left by its success edge with
+            nothing to show. None: neither, or that is not known.
+        shown: How often it has shown what it must; None: not known, for there is no log.
+        not_shown: How often it has not, or that could not be decided; likewise.
     """
 
     step: str
     visits: int = 0
     calls: int = 0
     verified: bool | None = None
+    shown: int | None = None
+    not_shown: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +246,7 @@ def report(
         started_at=state.started_at,
         ended_at=state.last_now if state.is_over else None,
         path=state.path,
-        steps=_steps(state),
+        steps=_steps(state, events),
         budgets=_budgets(state, policy, clock),
         deviations=Deviations(
             records=state.deviations,
@@ -273,13 +278,23 @@ def _wall_clock(state: RunState, now: float | None) -> WallClock:
     return WallClock(limit=limit, elapsed=elapsed, exhausted=exhausted)
 
 
-def _steps(state: RunState) -> tuple[StepUse, ...]:
-    visits = Counter(state.path)
+def _steps(state: RunState, events: Sequence[Event] | None) -> tuple[StepUse, ...]:
+    verdicts = Counter((one.at, one.code == "verify/passed") for one in events or ()
+                       if one.code in _VERDICTS)  # fmt: skip
     return tuple(
-        StepUse(step=step, visits=count, calls=state.calls_by_step.get(step, 0),
-                verified=None if step not in state.unchecked else False)
-        for step, count in visits.items()
-    )  # fmt: skip
+        StepUse(
+            step=step,
+            visits=count,
+            calls=state.calls_by_step.get(step, 0),
+            verified=False if step in state.unchecked else True if verdicts[step, True] else None,
+            shown=None if events is None else verdicts[step, True],
+            not_shown=None if events is None else verdicts[step, False],
+        )
+        for step, count in Counter(state.path).items()
+    )
+
+
+_VERDICTS = ("verify/passed", "verify/failed", "verify/undetermined")
 
 
 def _budgets(state: RunState, policy: Policy | None, clock: WallClock) -> Budgets:

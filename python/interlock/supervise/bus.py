@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -88,8 +89,9 @@ class SupervisedBus(ToolBus):
         try:
             result = await self._own.invoke(call, ctx)
         except BaseException:
-            # It may have happened, and whoever ends this does not get to keep that secret.
-            with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
+            # It may have happened, and whoever ends this does not get to keep that secret. Where it
+            # cannot be logged either, the call stays open, and what ended it is raised.
+            with anyio.move_on_after(_SHIELD_SECONDS, shield=True), suppress(Exception):
                 await self._supervisor.observe(decision.call_id, "in_doubt")
             raise
         try:

@@ -121,8 +121,6 @@ class Supervisor:
             UsageError: When it was started already.
             StaleState: When the store has a run of this id.
         """
-        if self._state is not None:
-            raise UsageError(f"the run {self._state.run_id} was started already")
         given: dict[str, Any] = {
             "agent_identity": agent_identity,
             "inputs": inputs,
@@ -132,6 +130,13 @@ class Supervisor:
             "escalation": escalation,
             "run_id": run_id or self._clock.new_id(),
         }
+        async with self._turn():
+            return await self._begun(given)
+
+    async def _begun(self, given: Mapping[str, Any]) -> StartResult:
+        if self._state is not None:
+            raise UsageError(f"the run {self._state.run_id} was started already")
+        escalation, inputs = given["escalation"], given["inputs"]
         began = start.start_run(self.policy, **given)
         if began.state is not None:
             rules = None if escalation is None else EscalationRules.of(escalation)
@@ -290,6 +295,12 @@ class Supervisor:
         verify = here.steps[self.state.current or ""].verify
         return verify is not None and verify.source == "tool"
 
+    def _turn(self) -> anyio.Lock:
+        """Return what lets one operation be made at a time."""
+        if self._lock is None:
+            self._lock = anyio.Lock()
+        return self._lock
+
     async def _moved(self, operation: str, given: dict[str, Any]) -> Transition:
         return cast("Transition", await self._make(operation, given))
 
@@ -299,9 +310,7 @@ class Supervisor:
         What is decided on is what is logged, so that the log can be made again: secrets are left
         out before.
         """
-        if self._lock is None:
-            self._lock = anyio.Lock()
-        async with self._lock:
+        async with self._turn():
             before = self.state
             kept = kept_of(operation, given, before.secrets, self._texts) | {"now": self.now()}
             asked = LogEntry(seq=len(self._log), operation=operation, given=kept)

@@ -194,3 +194,13 @@ def test_the_agent_calls_nothing_in_a_runbook_of_people_that_is_called() -> None
         state = begun(made)
         assert (state.current, propose(made, state, X).verdict) == ("b", "block")
         assert propose(made, state, replace(X, actor="ann")).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"tool": None}, {"tool": 3}, {"effect": ["readonly"]}, {"effect": 1}, {"call_id": 3},
+     {"actor": None}, {"actor": ""}, {"actor": 1}],
+)  # fmt: skip
+def test_a_call_that_names_no_tool_or_nobody_is_refused(fields: Any) -> None:
+    with pytest.raises(ConfigError, match=next(iter(fields))):
+        ProposedCall(**{"tool": "cli:x", **fields})

@@ -18,6 +18,7 @@ from interlock.supervise import (
     RunState,
     advance,
     answer,
+    decide,
     derive_policy,
     fail,
     finish,
@@ -332,3 +333,27 @@ def test_a_denied_next_visit_does_not_hold_the_current_one() -> None:
         state = advance(policy, answer(policy, asked, said).state, "b").state
     assert (state.current, state.visit) == ("b", 1)
     assert propose(policy, state, ProposedCall("cli:x")).verdict == "allow"
+
+
+def test_a_decision_is_left_where_the_facts_lead_by_whichever_edge() -> None:
+    full = {"path": "used", "op": "greaterThan", "expected": 80}
+    policy = derive_policy(
+        {
+            "runbook": "1",
+            "id": "choice",
+            "steps": [
+                {
+                    "id": "which",
+                    "kind": "decision",
+                    "cases": [{"when": [full], "to": "person"}, {"when": [full], "to": "well"}],
+                    "otherwise": "person",
+                }
+            ],
+            "terminals": [{"id": "person"}, {"id": "well"}],
+        }
+    )
+    for used in (91, 20):
+        state = start_run(policy, agent_identity="agent").unwrap()
+        state = decide(policy, state, {"used": used}).state
+        assert advance(policy, state, "person").state.outcome == "person"
+        assert classes(advance(policy, state, "well").state) == ["out-of-order-step"]

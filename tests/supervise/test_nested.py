@@ -247,6 +247,15 @@ def test_a_called_runbook_is_given_the_inputs_that_it_asks_for(inputs: Any, expe
     assert faults(outer(called, inputs=inputs), called) == expected
 
 
+def test_an_outcome_that_the_called_runbook_has_not_is_told() -> None:
+    called = derive_policy(DOCUMENT)
+    document = outer(called)
+    document["steps"][0]["calls"]["outcomes"] = {"end": "end", "ned": "end"}
+    found = [one for one in lint(document, runbooks=[called]) if not one.is_warning]
+    assert [one.field for one in found] == ["steps[0].calls.outcomes.ned"]
+    assert 'did you mean "end"?' in found[0].message
+
+
 def test_a_faulty_runbook_is_not_called() -> None:
     called = derive_policy({**DOCUMENT, "entry": "nowhere"}, strict=False)
     assert faults(outer(called), called) == [("runbook/faulty", "steps[0].calls.id")]

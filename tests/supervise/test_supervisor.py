@@ -318,3 +318,30 @@ def test_a_call_that_ends_after_its_run_is_told(backend: str) -> None:
         assert verify_run(disk(), sup.log).ok
 
     run(backend, work)
+
+
+@BACKENDS
+def test_observing_goes_on_after_what_would_have_ended_the_run(backend: str) -> None:
+    real = Disk()
+    asked: list[Any] = []
+
+    async def work() -> Supervisor:
+        sup = Supervisor(
+            disk(), capabilities=CAPABILITIES, mode="observe", on_question=asked.append
+        )
+        await sup.start(agent_identity="agent", inputs=INPUTS)
+        bus = sup.bus(real.bus())
+        for name, args in (("rm", {"path": "/a"}), ("curl", {}), ("rm", {"path": "/b"})):
+            await bus.invoke(ToolCall("1", name, args))
+        for _ in range(4):
+            await sup.advance("call")
+        await sup.verify({"used": 91}, by="agent")
+        await sup.advance("clean")
+        await bus.invoke(ToolCall("2", "rm", {"path": "/var/log/x"}))
+        return sup
+
+    sup = run(backend, work)
+    assert (real.removed, asked) == (["/a", "/b", "/var/log/x"], [])
+    told = sup.report()
+    assert (told.status, len(told.deviations.records), told.calls["asked"]) == ("running", 7, 1)
+    assert verify_run(disk(), sup.log).ok

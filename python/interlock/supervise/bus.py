@@ -141,6 +141,8 @@ async def asked(supervisor: Supervisor, call: ToolCall, effect: Effect | None) -
         capability(supervisor, call.name), args=dict(call.args), effect=effect, call_id=call.id
     )
     decision = await supervisor.propose(proposed)
+    if supervisor.mode == "observe":
+        return decision
     if decision.verdict == "ask" and supervisor.on_question is not None and decision.question:
         try:
             answer: Any = supervisor.on_question(decision.question)
@@ -154,9 +156,7 @@ async def asked(supervisor: Supervisor, call: ToolCall, effect: Effect | None) -
             return f"{decision.message} (asking failed: {type(error).__name__})"
         if answer is not None:
             decision = await supervisor.propose(proposed)
-    if decision.verdict == "allow" or supervisor.mode == "observe":
-        return decision
-    return decision.message
+    return decision if decision.verdict == "allow" else decision.message
 
 
 def blocked(call: ToolCall, reason: str, effect: Effect | None) -> ToolResult:

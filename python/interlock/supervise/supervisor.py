@@ -10,13 +10,13 @@ import anyio
 
 from interlock.errors import StaleState, UsageError
 from interlock.harness._clock import SystemClock
-from interlock.record._data import encoded
 from interlock.supervise import start
 from interlock.supervise._draft import policy_in_force
 from interlock.supervise._secrets import kept_of, texts_of, withheld
 from interlock.supervise.calls import Decision
 from interlock.supervise.card import card
-from interlock.supervise.log import LogEntry, apply
+from interlock.supervise.log import LogEntry, apply, written
+from interlock.supervise.parts import WATCHING
 from interlock.supervise.report import report
 from interlock.supervise.state import EscalationRules
 from interlock.supervise.store import MemoryStore
@@ -54,7 +54,8 @@ class Supervisor:
         clock: The clock, which tests replace.
         on_question: Asks people, and returns their answer; None where it comes later, by `answer`.
             Without it questions stay open.
-        mode: `enforce`; or `observe`: everything is decided and logged and nothing is blocked.
+        mode: `enforce`; or `observe`: everything is decided and logged, nothing is blocked, nobody
+            is asked, and no deviation ends the run unless `start` is given an escalation.
         capabilities: The capability of each tool of a bus, by its name; a name that is not there
             is its own.
     """
@@ -121,6 +122,8 @@ class Supervisor:
             UsageError: When it was started already.
             StaleState: When the store has a run of this id.
         """
+        if escalation is None and self.mode == "observe":
+            escalation = WATCHING
         given: dict[str, Any] = {
             "agent_identity": agent_identity,
             "inputs": inputs,
@@ -143,7 +146,7 @@ class Supervisor:
             entry = LogEntry(
                 seq=0,
                 operation="start_run",
-                given=_written(
+                given=written(
                     {
                         **given,
                         "escalation": rules,
@@ -334,8 +337,3 @@ class Supervisor:
             self._state = moved.state
             self._log.append(entry)
             return moved
-
-
-def _written(given: Mapping[str, object]) -> dict[str, object]:
-    """Write what a run was started with as data, without what was not said."""
-    return {name: encoded(value) for name, value in given.items() if value is not None}

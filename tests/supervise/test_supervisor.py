@@ -283,10 +283,12 @@ def test_a_run_is_started_once_and_its_operations_take_turns(backend: str) -> No
         async def ask() -> None:
             verdicts.append((await sup.propose(ProposedCall("cli:df"))).verdict)
 
-        for tasks in ([(start, "one"), (start, "two")], [(ask,)] * 6):
-            async with anyio.create_task_group() as group:
-                for task in tasks:
-                    group.start_soon(*task)
+        async with anyio.create_task_group() as group:
+            group.start_soon(start, "one")
+            group.start_soon(start, "two")
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(ask)
         assert begun == [sup.state.run_id]
         assert sorted(verdicts) == ["allow"] * 3 + ["block"] * 3
         assert sup.state.outcome == "budget-exhausted"

@@ -83,7 +83,7 @@ def explore(policy: Policy, *, limit: int = STATES) -> Exploration:
 
 def _shortest(policy: Policy) -> dict[str, tuple[str, ...]]:
     """Return a shortest path to every step and terminal that can be reached, the nearest first."""
-    found = {policy.entry: (policy.entry,)}
+    found: dict[str, tuple[str, ...]] = {policy.entry: (policy.entry,)}
     waiting = deque(found)
     while waiting:
         at = waiting.popleft()

@@ -80,7 +80,7 @@ def filled(text: str, inputs: object) -> str:
     """Write inputs into a text; one that is secret or was not given stays named."""
     if not isinstance(inputs, Mapping) or "{inputs." not in text:
         return text
-    given = cast("Mapping[str, object]", inputs)
+    given = cast("Mapping[str, JSON]", inputs)
 
     def value(found: re.Match[str]) -> str:
         one = given.get(found[1], found[0])

@@ -20,7 +20,7 @@ from interlock.supervise.questions import Answer
 from interlock.supervise.state import EscalationRules, Event, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
 
     from interlock.supervise.parts import Response
     from interlock.supervise.policy import Policy
@@ -156,7 +156,7 @@ def again(policy: Policy, state: RunState | None, entry: LogEntry) -> Moved:
 
 
 @contextmanager
-def remaking(entry: LogEntry) -> Iterator[None]:
+def remaking(entry: LogEntry) -> Generator[None]:
     """Raise UsageError where an entry cannot be made again, as every one of a run can."""
     try:
         yield

@@ -357,3 +357,15 @@ def test_a_decision_is_left_where_the_facts_lead_by_whichever_edge() -> None:
         state = decide(policy, state, {"used": used}).state
         assert advance(policy, state, "person").state.outcome == "person"
         assert classes(advance(policy, state, "well").state) == ["out-of-order-step"]
+
+
+@pytest.mark.parametrize(("since", "verdict"), [(9_999, "block"), (10_000, "allow")])
+def test_an_order_rule_looks_back_ten_thousand_calls(since: int, verdict: str) -> None:
+    gate_off = {**DISK["steps"][1], "gate": "none", "reason": "a test"}
+    policy = disk(steps=[DISK["steps"][0], gate_off, DISK["steps"][2]], budgets={"edges": EDGES})
+    state = propose(policy, at_clean(policy), RM, now=3).state
+    state = replace(state, calls={**state.calls, "allowed": state.calls["allowed"] + since})
+    assert propose(policy, state, ProposedCall("http:example.org"), now=4).verdict == verdict
+
+
+EDGES = DISK["budgets"]["edges"]

@@ -76,7 +76,7 @@ def policy_in_force(policy: Policy, state: RunState) -> Policy:
             f"the run {state.run_id} follows the policy {state.policy_digest[:12]}, and this one "
             f"is {policy.digest[:12]} ({policy.id}); give the policy that it was started with"
         )
-    here = policies_in_force(policy, state)[-1]
+    here = policy if not state.stack else policies_in_force(policy, state)[-1]
     if not state.is_over and state.seq >= 0 and state.current not in here.steps:
         raise PolicyMismatch(
             f"the run {state.run_id} stands at {_core.preview(state.current)}, and {here.id} has "
@@ -138,6 +138,8 @@ class Draft:
     @property
     def is_by_people(self) -> bool:
         """Whether people alone carry out one of the runbooks that the run is in."""
+        if not self.state.stack:
+            return self.here.execution == "human-only"
         inside = policies_in_force(self.policy, self.state)
         return any(one.execution == "human-only" for one in inside)
 

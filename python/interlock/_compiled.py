@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, SpecInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from interlock._lines import Pieces
@@ -31,7 +30,7 @@ _RESTORED_LIMIT = 256
 _restored: dict[tuple[type, bytes], CompiledSpec] = {}
 
 
-class CompiledSpec(ABC):
+class CompiledSpec:
     """A spec compiled once and evaluated many times.
 
     Immutable, safe to share between threads, equal and hashed by content, picklable: its spec goes
@@ -160,24 +159,18 @@ class CompiledSpec(ABC):
         entries = fields.pop(cls.spec_fields[0], None)
         if entries is None and cls.entries_required:
             problems.append(Problem("spec/missing-field", cls.spec_fields[0], None, "is required"))
+        known = {name: fields[name] for name in cls.spec_fields[1:] if name in fields}
         try:
-            compiled = cls._from_fields(entries, fields, strict=strict, limits=limits)
+            compiled = cls._from_fields(entries, known, strict=strict, limits=limits)
         except ConfigError as error:
             raise SpecInvalid((*problems, *beside(problems, error.problems))) from None
         refuse(problems)
         return compiled
 
     @classmethod
-    @abstractmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        """Compile from the fields of a spec; the first one apart."""
+    def _from_fields(cls, entries: object, fields: dict[str, object], **options: Any) -> Self:
+        """Compile from the fields of a spec, by their names; the first one apart."""
+        return cast("Callable[..., Self]", cls)(entries, **fields, **options)
 
     @classmethod
     def lint_spec(

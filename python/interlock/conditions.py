@@ -195,17 +195,6 @@ class Checks(CompiledSpec):
         self._freeze(cast("_core.RuleSet", rules), {"checks": plain}, limits, faults)
 
     @classmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],  # noqa: ARG003 (a list of checks has no other field)
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        return cls(cast("Sequence[object]", entries), strict=strict, limits=limits)
-
-    @classmethod
     def compile(
         cls,
         spec: Sequence[object],

@@ -1,11 +1,11 @@
-//! One question about the rows of columns: parts of them by threads of their own, in order.
+//! One question about the rows of columns, some of them at a time, by threads of their own.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::panic::resume_unwind;
-use std::thread::{Builder, ScopedJoinHandle, scope};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, scope};
 
-use crate::ruleset::{First, RowQuery, Standing};
+use crate::ruleset::{First, Memos, RowQuery, Standing, TOGETHER};
 
 /// The first list that holds, for rows.
 #[derive(Debug, Default)]
@@ -22,50 +22,62 @@ pub struct FirstOfRows {
 /// Fewer rows than this are not worth a thread.
 const SHARE: usize = 8 << 10;
 
-/// The first list that holds for each row, by as many threads as are given and worth it.
+/// The first list that holds for each row, by as many threads as are given and worth it: each takes
+/// some rows, and then the next that nobody took.
 pub fn first_of_rows(query: &RowQuery<'_>, threads: usize) -> FirstOfRows {
-    let count = query.count();
-    let parts = parts(count, threads.min(1 + count / SHARE));
-    let ask = |part: &Range<usize>| of_part(query, part.clone());
-    let Some((first, others)) = parts.split_first() else { return FirstOfRows::default() };
-    scope(|scope| {
-        let running: Vec<_> = others
-            .iter()
-            .map(|part| (part, Builder::new().spawn_scoped(scope, move || ask(part))))
-            .collect();
-        let mut found = ask(first);
-        for (part, thread) in running {
-            // Where no thread can be had, the part is asked about here.
-            let more = thread.map_or_else(|_| Ok(ask(part)), ScopedJoinHandle::join);
-            let more = more.unwrap_or_else(|panic| resume_unwind(panic));
-            found.codes.extend(more.codes);
-            found.open.extend(more.open);
-            found.bad.extend(more.bad);
+    let mut codes = vec![0; query.count()];
+    let threads = threads.min(1 + codes.len() / SHARE);
+    let left = Mutex::new((0..).step_by(TOGETHER).zip(codes.chunks_mut(TOGETHER)));
+    let ask = || of_part(query, || left.lock().unwrap_or_else(PoisonError::into_inner).next());
+    let (mut open, mut bad) = scope(|scope| {
+        // Where no thread can be had, the others take its rows.
+        let start = |_| Builder::new().spawn_scoped(scope, ask).ok();
+        let running: Vec<_> = (1..threads).filter_map(start).collect();
+        let mut told = ask();
+        for thread in running {
+            let (open, bad) = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            told.0.extend(open);
+            told.1.extend(bad);
         }
-        found
-    })
+        told
+    });
+    open.sort_unstable();
+    bad.sort_unstable();
+    FirstOfRows { codes, open, bad }
 }
 
-fn of_part(query: &RowQuery<'_>, part: Range<usize>) -> FirstOfRows {
-    let mut found = FirstOfRows { codes: Vec::with_capacity(part.len()), ..Default::default() };
-    let lists = query.lists();
-    query.first(part, |row, answer| {
-        let code = match answer {
-            Ok(First::Hit(list)) => list,
-            Ok(First::Miss) => lists,
-            Ok(First::Undetermined(list)) => {
-                found.open.push((row, list));
-                lists.saturating_add(1)
+type Told = (Vec<(usize, usize)>, Vec<(usize, String)>);
+
+/// Fills the codes of rows, as long as there are some, and tells what is undecided and what is bad.
+fn of_part<'c>(
+    query: &RowQuery<'_>,
+    mut next: impl FnMut() -> Option<(usize, &'c mut [i32])>,
+) -> Told {
+    let (mut open, mut bad) = Told::default();
+    let (lists, mut memos) = (query.lists(), Memos::default());
+    while let Some((start, codes)) = next() {
+        let rows = start..start.saturating_add(codes.len());
+        let mut codes = codes.iter_mut();
+        query.first(rows, &mut memos, |row, answer| {
+            let code = match answer {
+                Ok(First::Hit(list)) => list,
+                Ok(First::Miss) => lists,
+                Ok(First::Undetermined(list)) => {
+                    open.push((row, list));
+                    lists.saturating_add(1)
+                }
+                Err(what) => {
+                    bad.push((row, what.to_owned()));
+                    lists.saturating_add(2)
+                }
+            };
+            if let Some(place) = codes.next() {
+                // So many lists do not fit into memory.
+                *place = i32::try_from(code).unwrap_or(i32::MAX);
             }
-            Err(what) => {
-                found.bad.push((row, what.to_owned()));
-                lists.saturating_add(2)
-            }
-        };
-        // So many lists do not fit into memory.
-        found.codes.push(i32::try_from(code).unwrap_or(i32::MAX));
-    });
-    found
+        });
+    }
+    (open, bad)
 }
 
 /// The lists that hold, for rows.
@@ -100,10 +112,4 @@ pub fn standing_of_rows(query: &RowQuery<'_>) -> StandingOfRows {
         found.codes.push(code);
     });
     found
-}
-
-/// Cuts so many rows into parts of about the same size.
-fn parts(count: usize, parts: usize) -> Vec<Range<usize>> {
-    let at = |part: usize| count / parts * part + (count % parts) * part / parts;
-    (0..parts).map(|part| at(part)..at(part + 1)).collect()
 }

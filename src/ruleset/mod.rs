@@ -17,7 +17,7 @@ pub use compile::Compiled;
 pub use read::Shape;
 pub use report::{CheckResult, RuleReport};
 #[cfg(feature = "arrow")]
-pub use rows::RowQuery;
+pub use rows::{Memos, RowQuery, TOGETHER};
 pub use standing::Standing;
 pub use walk::{First, Verdict};
 

@@ -50,7 +50,7 @@ def test_a_recorded_run_is_made_again(script: Path, tmp_path: Path) -> None:
 
 def test_no_secret_is_in_a_log_or_report() -> None:
     script = EXAMPLES / "runs" / "data-export.txt"
-    assert "an-example-of-a-pepper" in script.read_text("utf-8")
+    assert "an-example-of-a-pepper" in script.with_suffix(".inputs.yaml").read_text("utf-8")
     for suffix in (".jsonl", ".md"):
         assert "an-example-of-a-pepper" not in script.with_suffix(suffix).read_text("utf-8")
     assert "(secret " in script.with_suffix(".jsonl").read_text("utf-8")

@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 import jsonschema
 import pytest
+import referencing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlock import _core
 from interlock.errors import ConfigError
 from interlock.spec.arguments import of_schema
 from interlock.spec.typed import Parameter, of_parameters
@@ -134,7 +136,13 @@ def test_of_very_many_faults_the_first_are_told() -> None:
     assert "have more faults" in told[-1]
 
 
-REFUSED: list[tuple[JSON, str]] = [
+def looping(keyword: str, inner: object) -> JSON:
+    """Make a schema that comes back to itself by way of a keyword."""
+    defs = {"a": {keyword: inner}, "b": {"$anchor": "b", "$ref": "#/$defs/a"}}
+    return taking({"$ref": "#/$defs/a"}, **{"$defs": defs})
+
+
+REFUSED: list[tuple[Any, str]] = [
     ({}, "schema.type: "),
     ({"type": "array"}, 'schema.type: "array": must be "object"'),
     (taking({"type": "strng"}), 'schema.properties.x.type: "strng"'),
@@ -158,6 +166,34 @@ REFUSED: list[tuple[JSON, str]] = [
     (taking({"enum": [float("nan")]}), "schema.properties.x.enum"),
     (taking({"enum": [object()]}), "schema.properties.x.enum"),
     (taking(True, **{f"a{n}": n for n in range(6_000)}), "schema: has over 5000 values"),
+    (taking({"enum": list(range(6_000))}), "schema: has over 5000 values"),
+    (taking({"$ref": "#/$defs/none"}), 'x.$ref: "#/$defs/none": must point to a schema in this'),
+    (taking({"items": {"$ref": "#/properties/y"}}), "schema.properties.x.items.$ref"),
+    (taking({"$ref": "#nowhere"}), "must point to a schema"),
+    (taking({"$dynamicRef": "#nowhere"}), "x.$dynamicRef"),
+    (taking({"$ref": "#/type"}), "must point to a schema"),
+    (taking({"$ref": "#/required"}, required=["x"]), "must point to a schema"),
+    (taking({"$ref": "#/allOf/one"}, allOf=[True]), "must point to a schema"),
+    (taking({"$ref": "#/allOf/1"}, allOf=[True]), "must point to a schema"),
+    (taking({"$ref": "#/default/a"}, default={"a": {"$ref": "#/b"}}), "x.$ref.$ref"),
+    (taking({"$id": "http://[no"}, **{"$id": "http://a.example/"}), "has an `$id` that is no URI"),
+    (taking({"$ref": "#/$defs/a"}, **{"$defs": {"a": {"$ref": "#/$defs/a"}}}), "schema.$defs.a: "),
+    (taking({"$ref": "#/properties/x"}), "schema.properties.x: comes back to itself"),
+    (taking(True, allOf=[{"$ref": "#"}]), "schema: comes back to itself"),
+    (taking(True, **{"$ref": "#", "$schema": D7}), "schema: comes back to itself"),
+    *(
+        (looping(keyword, inner), "comes back to itself at the same value")
+        for keyword, inner in [
+            *((name, [{"type": "null"}, {"$ref": "#/$defs/b"}]) for name in ("allOf", "anyOf")),
+            ("oneOf", [{"$ref": "#/$defs/b"}]),
+            *((name, {"$ref": "#/$defs/b"}) for name in ("not", "if", "then", "else")),
+            ("dependentSchemas", {"a": {"$ref": "#/$defs/b"}}),
+            ("$dynamicRef", "#b"),
+        ]
+    ),
+    (5, "schema: 5: must be a JSON Schema of an object, as a mapping"),
+    (True, "schema: true: must be a JSON Schema of an object"),
+    (False, "True and False, which take anything and nothing, name no arguments"),
 ]
 
 
@@ -167,6 +203,53 @@ def test_a_schema_that_cannot_be_checked_is_refused(schema: JSON, told: str) -> 
         of_schema(schema)
 
     assert told in str(caught.value)
+
+
+INNER = {**taking({"$ref": "#/$defs/t"}), "$id": "u:in", "$defs": {"t": {"type": "null"}}}
+GOOD_REFERENCES: list[tuple[JSON, JSON]] = [
+    (taking({"$ref": "#"}), {"x": {"x": {}}}),
+    (taking({"items": {"$ref": "#/properties/x"}}), {"x": [[], [[]]]}),
+    (taking({"$ref": "#/$defs/a"}, **{"$defs": {"a": True}}), {"x": 1}),
+    (taking({"$ref": "#/$defs/a~1b%20c"}, **{"$defs": {"a/b c": {"type": "null"}}}), {"x": None}),
+    (taking({"$ref": "#a"}, **{"$defs": {"a": {"$anchor": "a", "type": "null"}}}), {"x": None}),
+    (taking({"$ref": "#/allOf/0"}, allOf=[{}]), {"x": 1}),
+    (taking({"$ref": "#/$defs/in"}, **{"$defs": {"in": INNER}}), {"x": {"x": None}}),
+    (taking({"x-mine": {"$id": 5}, "x-other": {"$id": "http://[no"}}), {"x": 1}),
+    (taking({"const": {"$ref": "#/no"}}), {"x": {"$ref": "#/no"}}),
+    (taking({"properties": {"$ref": {"type": "null"}}}), {"x": {"$ref": None}}),
+    (taking({"$dynamicRef": "#a"}, **{"$defs": {"a": {"$dynamicAnchor": "a"}}}), {"x": 1}),
+    (
+        taking({"anyOf": [{"type": "null"}, {"items": {"$ref": "#/properties/x"}}]}),
+        {"x": [None, [None]]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "args"), GOOD_REFERENCES, ids=lambda one: str(one)[:60])
+def test_a_reference_to_a_schema_is_followed(schema: JSON, args: JSON) -> None:
+    assert faults(schema, args) == []
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "allOf", "oneOf"])
+@pytest.mark.parametrize("levels", [15, 25, 60])
+def test_a_small_schema_that_is_large_when_written_out_is_not_written_out(
+    keyword: str, levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema: Any = {"type": "string"}
+    for _ in range(levels):
+        schema = {keyword: [schema, schema]}
+    monkeypatch.setattr(_core, "plain", None)
+
+    with pytest.raises(ConfigError, match="has over 5000 values"):
+        of_schema(taking(schema))
+
+
+def test_many_anchors_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    defs = {f"a{n}": {"$anchor": f"a{n}", "type": "null"} for n in range(300)}
+    made = of_schema(taking({"allOf": [{"$ref": f"#{name}"} for name in defs]}, **{"$defs": defs}))
+    monkeypatch.setattr(referencing.Registry, "crawl", None)
+
+    assert made.read({"x": None})[1] == []
 
 
 def nested(levels: int) -> Any:
@@ -198,7 +281,6 @@ HOSTILE: list[tuple[JSON, JSON]] = [
     (doubling("allOf"), {"x": "a"}),
     (doubling("anyOf"), {"x": 1}),
     (doubling("oneOf"), {"x": "a"}),
-    (taking({"$ref": "#/$defs/a"}, **{"$defs": {"a": {"$ref": "#/$defs/a"}}}), {"x": 1}),
     (taking({"$ref": "#"}, additionalProperties={"$ref": "#"}, required=["x"]), {"x": {}}),
     (taking({"pattern": EVIL}), {"x": "a" * 100_000 + "!"}),
     (taking({"items": {"pattern": EVIL}}), {"x": ["a" * 10_000 + "!"] * 100}),
@@ -217,7 +299,6 @@ HOSTILE: list[tuple[JSON, JSON]] = [
     (taking({"items": {"enum": list(range(4_000))}}), {"x": [-1] * 100_000}),
     (taking({"uniqueItems": True}), {"x": [*([n] for n in range(30_000)), [0]]}),
     (taking({"properties": {"y": {}}, "required": [f"r{n}" for n in range(4_000)]}), {"x": {}}),
-    (taking({"$ref": "#/$defs/none"}), {"x": 1}),
 ]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from integration.command import interlock
@@ -103,6 +106,60 @@ def test_resolve_says_where_it_looked_and_writes_nothing(tmp_path: Path, plan_fi
     assert "search" == row["selection"]["route_id"]
     assert [False, False, True] == [one["found"] for one in row["sources"]]
     assert before == tree(tmp_path)
+
+
+def test_resolve_refuses_a_loop_as_the_router_does(tmp_path: Path, plan_file: Path) -> None:
+    run = RunFolder(tmp_path, "one")
+    write(run, "probe", chosen("search"))
+    call = ("routes", "resolve", plan_file, "pick", "--run", run.path)
+    of = Plan.load(plan_file)
+    for _ in range(2):
+        assert 0 == interlock(*call).code
+        run.route(of, "pick")
+    # A count that a crash kept from being written is not forgotten either.
+    (Path(run.path) / "visits.json").unlink()
+    before = tree(tmp_path)
+    ran = interlock(*call)
+
+    assert (1, 3) == (ran.code, len(ran.lines))
+    assert "search was taken 2 times" in ran.err
+    assert "[route/loop]" in ran.err
+    assert before == tree(tmp_path)
+    assert 0 == interlock(*call, "--select", "pick=profile").code
+
+
+def test_check_of_a_folder_without_a_plan(tmp_path: Path, plan_file: Path) -> None:
+    empty = tmp_path / "empty"
+    (empty / "runs").mkdir(parents=True)
+    (empty / "runs" / "plan.json").write_bytes(plan_file.read_bytes())
+    (empty / "notes.md").write_text("no plan", "utf-8")
+    alone = interlock("routes", "check", empty)
+    beside = interlock("routes", "check", plan_file, empty)
+
+    for ran in (alone, beside):
+        assert (2, b"") == (ran.code, ran.out)
+        assert f"no plan in {empty}" in ran.err
+
+
+def test_check_tells_of_a_folder_that_it_cannot_look_into(
+    tmp_path: Path, plan_file: Path, called: Called, capsys: pytest.CaptureFixture[str]
+) -> None:
+    closed = tmp_path / "plans" / "closed"
+    closed.mkdir(parents=True)
+    (tmp_path / "plans" / "plan.json").write_bytes(plan_file.read_bytes())
+    real = os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "scandir", scandir)
+        assert 1 == called("routes", "check", str(tmp_path / "plans"))
+
+    out = capsys.readouterr().out
+    assert f"{closed}: plan: cannot be read" in out
 
 
 @pytest.mark.parametrize("value", ["profile", "look"])
@@ -210,6 +267,42 @@ def test_explain_is_a_table_of_the_evidence(tmp_path: Path, plan_file: Path) -> 
     assert before == tree(tmp_path)
     empty = interlock("routes", "explain", tmp_path / "runs")
     assert 2 == empty.code
+
+
+def test_nothing_that_a_stranger_wrote_talks_to_the_terminal(
+    tmp_path: Path, plan_file: Path
+) -> None:
+    evil = "\x1b[2J\x1b]0;owned\x07\u202e\x9b31m"
+    run = RunFolder(tmp_path, "one")
+    write(run, "probe", chosen("search"))
+    run.route(Plan.load(plan_file), "pick")
+    log = Path(run.step_path("pick"), "route_evidence.jsonl")
+    row = json.loads(log.read_bytes())
+    row |= {"raw_value": f"{evil}\ud800", "at": f"now\n{evil}", "silent": [evil]}
+    log.write_text(json.dumps(row) + "\n", "utf-8")
+    (tmp_path / "evil.json").write_text(json.dumps({"steps": [{"id": evil}]}), "utf-8")
+    (tmp_path / "shared.json").write_text(
+        json.dumps(data(route_source_file=f"x{evil}.json")), "utf-8"
+    )
+    write(RunFolder(tmp_path, "two"), "pick", chosen(evil))
+
+    for arguments, code in (
+        (("explain", run.path), 0),
+        (("check", tmp_path / "evil.json"), 1),
+        (("graph", tmp_path / "evil.json"), 0),
+        (("resolve", tmp_path / "evil.json", evil, "--run", run.path), 1),
+        (("resolve", tmp_path / "shared.json", "pick", "--run", run.path), 1),
+        (("resolve", plan_file, "pick", "--run", RunFolder(tmp_path, "two").path), 1),
+        (("check", tmp_path / evil), 1),
+    ):
+        ran = interlock("routes", *arguments)
+        assert code == ran.code, ran
+        said = ran.out.decode() + ran.err
+        assert said.replace("\n", "").isprintable(), said
+    (head, visit, silent) = interlock("routes", "explain", run.path).lines
+    assert "U+001B" in visit
+    assert "U+001B" in silent
+    assert head.startswith("router")
 
 
 def test_graph_is_a_diagram(plan_file: Path) -> None:

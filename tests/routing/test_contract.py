@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +102,24 @@ def test_R_01_a_router_calls_no_model(run: RunFolder, monkeypatch: pytest.Monkey
     assert "search" == run.route(plan(), "pick").route_id
 
 
+def test_R_01_the_resolver_opens_no_file_and_asks_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: object, **__: object) -> Any:
+        raise AssertionError("the resolver looked around")
+
+    of, bad = router(default_route_id="profile"), router(description="x")
+    with monkeypatch.context() as patch:
+        for owner, name in ((os, "open"), (os, "stat"), (time, "time"), (time, "monotonic")):
+            patch.setattr(owner, name, asked)
+        patch.setattr("builtins.open", asked)
+        found = [taken(of, chosen("find")).route_id, taken(of, None).route_id]
+        with suppress(RouteError):
+            taken(of, chosen("nowhere"))
+        with suppress(RouteError):
+            taken(bad, None)
+
+    assert ["search", "profile"] == found
+
+
 def test_R_02_the_file_has_the_field_select_route(run: RunFolder) -> None:
     write(run, "pick", b'{"select_route":"search"}')
 
@@ -136,6 +157,34 @@ def test_R_04_two_fields_that_differ_are_an_error() -> None:
 
     assert "select_route" in error.message
     assert "route_id" in error.message
+
+
+TWICE: list[tuple[str, str]] = [
+    ('{"select_route": "a", "select_route": "b"}', "route/duplicate-key"),
+    ('{"select_route": "a", "route_id": "b"}', "route/conflicting-fields"),
+    ('{"select_route": "a", "route_id": "a"}', "a"),
+    ('\ufeff{"route_id": "b"}', "b"),
+    ('["a"]', "route/not-object"),
+    ('{"select_route": "a"} {"select_route": "b"}', "route/not-json"),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), TWICE)
+def test_rep_N_05_what_stands_twice_is_never_merged(content: str, expected: str) -> None:
+    of = Router("r", [Route("a", "x"), Route("b", "end")])
+    if expected.startswith("route/"):
+        refused(expected, of, content.encode())
+    else:
+        assert expected == taken(of, content.encode()).route_id
+
+
+def test_rep_N_05_a_route_id_twice_is_an_error_of_the_plan() -> None:
+    ways = [{"route_id": name, "next_step_id": "find"} for name in "aba"]
+    (problem,) = (one for one in check_plan(plan(routes=ways)) if one.level == "error")
+    of = Router("r", [Route("a", "x"), Route("b", "end"), Route("a", "end")])
+
+    assert ("a", "route_id") == (problem.route_id, problem.field)
+    assert "a twice" in refused("route/plan", of, chosen("b")).message
 
 
 def test_R_04_a_byte_order_mark_is_passed_over() -> None:
@@ -283,6 +332,14 @@ def test_R_15_the_question_is_never_evaluated(question: str, kind: str) -> None:
     of = router(kind=kind, **{"routing_question": None, f"{kind}_question": question})
 
     assert (question, "search") == (of.question, taken(of, chosen("search")).route_id)
+
+
+@pytest.mark.parametrize("condition", ["route_id == 'profile'", "false", "{{ x }}", "1/0"])
+def test_R_15_nor_is_a_condition(condition: str) -> None:
+    ways = [{**way, "condition": condition} for way in data()["steps"][1]["routes"]]
+    of = router(routes=ways)
+
+    assert ("search", condition) == (taken(of, chosen("search")).route_id, of.routes[0].condition)
 
 
 @pytest.mark.parametrize("description", ["Decide.", " "])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,21 @@ from interlock import (
     Checks,
     DecisionTable,
     LeadAssign,
+    Retry,
+    Route,
     RuleScore,
+    Run,
     branch,
     consensus_vote,
     route,
 )
 from interlock.errors import ConfigError, UsageError
+from interlock.harness.classify import RouteChoice
+from interlock.harness.ctx import Ctx
+from interlock.record import Rollout, replay
 from interlock.routing import RouteError, RunFolder, by_file, read_choice, write_choice
+from interlock.routing.decide import ByFile
+from interlock.testing import ManualClock
 
 from .conftest import Go
 from .plans import SELECTION, chosen, plan, router, tree, write
@@ -153,6 +162,79 @@ def test_the_loop_guard_holds_here_too(go: Go, run: RunFolder) -> None:
     found = [go(route, None, classify=classify, arms=ARMS).stopped_by for _ in range(3)]
 
     assert ["done", "done", "unrouted"] == found
+
+
+def test_a_step_that_is_asked_again_is_the_same_visit(go: Go, run: RunFolder) -> None:
+    of = router(context_dependencies=[f"probe/{SELECTION}"])
+    write(run, "probe", chosen("search"))
+    options = {"classify": by_file(of, run), "arms": ARMS}
+    first = go(route, "x", run=Run("one"), **options)
+    write(run, "probe", chosen("profile"))
+    again = go(route, "x", run=Run("one"), **options)
+    counted = run.ledger.visits()
+    others = [
+        go(route, "y", run=Run("one"), **options),
+        go(route, "x", run=Run("two"), **options),
+    ]
+
+    assert ("search", "search") == (first.arm, again.arm)
+    assert {"pick": {"search": 1}} == counted
+    # Other values or another run are another visit, which reads anew.
+    assert ["profile", "profile"] == [one.arm for one in others]
+    keys = [entry.key for entry in run.evidence()]
+    assert 3 == len(set(keys))
+    assert keys[0] == first.rollout.steps[0].idempotency_key
+
+
+def test_two_routes_of_one_run_are_two_visits(go: Go, run: RunFolder) -> None:
+    write(run, "pick", chosen("search"))
+    shared = Run("one")
+    classify = by_file(router(), run)
+    found = [go(route, "x", classify=classify, arms=ARMS, run=shared).stopped_by for _ in range(3)]
+
+    assert ["done", "done", "unrouted"] == found
+
+
+def test_another_attempt_is_the_same_visit(go: Go, run: RunFolder) -> None:
+    write(run, "pick", chosen("search"))
+    tries: list[str] = []
+
+    class Late(ByFile):
+        async def __call__(self, values: object, ctx: Ctx | None = None) -> RouteChoice:
+            taken = await super().__call__(values, ctx)
+            tries.append(str(taken.arm))
+            if len(tries) == 1:
+                raise ConnectionError("lost after the choice was read")
+            return taken
+
+    result = go(
+        route,
+        None,
+        classify=Late(router(), run, None),
+        arms=ARMS,
+        run=Run(retry=Retry(max_attempts=2), clock=ManualClock()),
+    )
+
+    assert ("search", ["search", "search"]) == (result.arm, tries)
+    assert {"pick": {"search": 1}} == run.ledger.visits()
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_a_run_that_read_a_file_is_replayed_without_it(
+    go: Go, run: RunFolder, *, refuses: bool
+) -> None:
+    write(run, "pick", chosen("nowhere" if refuses else "search"))
+    made = Route(classify=by_file(router(), run), arms=ARMS)
+    result = go(made.run, "x")
+    record = Rollout.from_json(result.rollout.to_json())
+    shutil.rmtree(run.root)
+    again = go(replay, record, made)
+
+    assert (result.arm, result.stopped_by) == (again.arm, again.stopped_by)
+    assert record == again.rollout
+    assert record.steps[0].decision == again.rollout.steps[0].decision
+    # No folder was looked at, and none was made.
+    assert not Path(run.root).exists()
 
 
 def test_a_bare_dependency_needs_the_plan(run: RunFolder) -> None:

@@ -18,6 +18,7 @@ import pytest
 from interlock.errors import ConfigError, RunBusy, StoreError
 from interlock.routing import RouteError, RunFolder, sources_for, write_choice
 from interlock.routing._files import DiskFiles, Files
+from interlock.routing.choice import RECORD_LIMIT
 
 from .plans import SELECTION, chosen, data, plan, tree, write
 
@@ -205,7 +206,7 @@ class Late(DiskFiles):
     def __init__(self, run: Callable[[], RunFolder]) -> None:
         self._run = run
 
-    def read(self, root: str, parts: tuple[str, ...], limit: int | None = None) -> bytes | None:
+    def read(self, root: str, parts: tuple[str, ...], limit: int = RECORD_LIMIT) -> bytes | None:
         found = super().read(root, parts, limit)
         if parts == ("execution", "pick", SELECTION) and found is None:
             write(self._run(), "pick", chosen("profile"))
@@ -394,6 +395,17 @@ def test_the_disk_is_what_the_protocol_says() -> None:
     assert files.names("/nowhere", ("x",)) == []
     assert files.read("/nowhere", ("x",)) is None
     files.remove("/nowhere", ("x",))
+
+
+def test_what_stands_where_nothing_is_moved_to_is_left(tmp_path: Path) -> None:
+    files = DiskFiles()
+    files.write(str(tmp_path), ("archive", "a.1", "x"), b"kept")
+    files.move(str(tmp_path), ("execution", "a"), ("archive", "a.1"))
+    assert {"archive/a.1/x": b"kept"} == tree(tmp_path)
+
+    files.write(str(tmp_path), ("execution", "a", "y"), b"new")
+    files.move(str(tmp_path), ("execution", "a"), ("archive", "a.1"))
+    assert {"archive/a.1/y": b"new"} == tree(tmp_path)
 
 
 def test_what_cannot_be_written_says_why_and_leaves_the_old(tmp_path: Path) -> None:

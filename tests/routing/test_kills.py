@@ -42,8 +42,12 @@ PLAN = {
 # writes, and kills itself before, within or after one of them.
 PROCESSES = """
 import json, os, signal, sys
+from functools import partial
+from pathlib import Path
 import anyio, anyio._backends._asyncio, filelock
-from interlock.routing import Plan, RunFolder, run_workflow, write_choice
+from interlock import Run, route
+from interlock.routing import (
+    Plan, RunFolder, by_file, run_full_workflow, run_workflow, write_choice)
 from interlock.routing._files import DiskFiles
 
 
@@ -70,8 +74,44 @@ class Deadly(DiskFiles):
     def append(self, root, parts, line):
         self._strike(root, parts, line, super().append, "ab", parts[-1])
 
+    def remove(self, root, parts):
+        def removed(root, parts, _):
+            DiskFiles.remove(self, root, parts)
 
-def run(root, at, when):
+        # What is cut short of a removal is a folder of which a part is left.
+        self._strike(root, parts, b"", removed, "ab", f"{parts[-1]}.x")
+
+
+def seeds(root, at, when):
+    plan = Plan.load(os.path.join(root, "plan.json"))
+    files = Deadly(at, when)
+    run = RunFolder(root, "one", files=files)
+    run.seed(plan, {"seeded": "stop"})
+    run.seed(plan, {"pick": "done", "seeded": "stop"})
+    run.route(plan, "pick", visit=1)
+    with open(os.path.join(root, "ended"), "w") as file:
+        json.dump(files.count, file)
+
+
+def filed(root, at, when):
+    plan = Plan.load(os.path.join(root, "plan.json"))
+    folder = RunFolder(root, "one", files=Deadly(at, when))
+    pick = by_file(plan.routers[1], folder)
+    arms = {"stop": lambda _: "stopped", "back": str}
+    if not at:
+        Path(folder.step_path("seeded")).mkdir(parents=True, exist_ok=True)
+        Path(folder.step_path("seeded"), "route_selection.json").write_text(
+            '{"select_route": "stop"}')
+    result = anyio.run(lambda: route("x", classify=pick, arms=arms, run=Run("one")))
+    with open(os.path.join(root, "ended"), "w") as file:
+        json.dump([result.output, folder.files.count], file)
+
+
+def full(root, at, when):
+    run(root, at, when, run_full_workflow)
+
+
+def run(root, at, when, work=partial(run_workflow, rerun_interrupted=True)):
     plan = Plan.load(os.path.join(root, "plan.json"))
     files = Deadly(at, when)
 
@@ -80,20 +120,20 @@ def run(root, at, when):
             file.write("x")
         return write_choice(given.run, given.step.id, "again" if given.visit == 1 else "done")
 
-    result = anyio.run(lambda: run_workflow(
+    result = anyio.run(lambda: work(
         plan, {"probe": probe, "last": lambda given: "through"},
         RunFolder(root, "one", files=files),
-        route_selections={"seeded": "stop"}, rerun_interrupted=True))
+        route_selections={"seeded": "stop"}))
     with open(os.path.join(root, "ended"), "w") as file:
         json.dump([result.status, result.stopped_by, files.count], file)
 
 
 for line in sys.stdin:
-    root, at, when = json.loads(line)
+    name, *given = json.loads(line)
     pid = os.fork()
     if pid == 0:
         try:
-            run(root, at, when)
+            globals()[name](*given)
         except BaseException as error:
             print(repr(error), file=sys.stderr, flush=True)
             os._exit(1)
@@ -115,11 +155,11 @@ class Processes:
             text=True,
         )
 
-    def run(self, root: Path, at: int = 0, when: str = "") -> int:
+    def run(self, root: Path, at: int = 0, when: str = "", *, name: str = "run") -> int:
         """Run in a folder; give the exit code, or the signal below zero."""
         assert self._parent.stdin is not None
         assert self._parent.stdout is not None
-        self._parent.stdin.write(json.dumps([str(root), at, when]) + "\n")
+        self._parent.stdin.write(json.dumps([name, str(root), at, when]) + "\n")
         self._parent.stdin.flush()
         return int(self._parent.stdout.readline())
 
@@ -157,6 +197,9 @@ def left_behind(root: Path) -> dict[str, object]:
         "selections": run.selections(),
         "notes": run.notes(),
         "seeded": json.loads(Path(run.step_path("seeded"), SELECTION).read_bytes()),
+        "archived": Path(run.path, "archive", "probe.1", SELECTION).read_bytes()
+        if run.completed()
+        else None,
         "latest": json.loads(Path(run.step_path("pick"), "route_evidence.json").read_bytes())[
             "visit"
         ],
@@ -183,6 +226,76 @@ def test_a_kill_at_every_write(when: str, tmp_path: Path, processes: Processes) 
         assert whole == left_behind(root), at
         # A step that was in doubt is run once more, as that is allowed here, and no other one.
         assert len((root / "probed").read_text()) <= 3, at
+
+
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+def test_a_kill_at_every_write_of_a_second_seed(
+    when: str, tmp_path: Path, processes: Processes
+) -> None:
+    undisturbed = ready(tmp_path / "whole")
+    assert 0 == processes.run(undisturbed, name="seeds")
+    writes = json.loads((undisturbed / "ended").read_text("utf-8"))
+    whole = left_behind(undisturbed)
+
+    assert {"pick": "done", "seeded": "stop"} == whole["selections"]
+    for at in range(1, writes + 1):
+        root = ready(tmp_path / str(at))
+
+        assert -signal.SIGKILL == processes.run(root, at, when, name="seeds"), at
+        # Whoever comes next is answered, and finds nothing but what was given.
+        assert set(RunFolder(root, "one").selections().items()) <= {
+            ("pick", "done"),
+            ("seeded", "stop"),
+        }, at
+        assert 0 == processes.run(root, name="seeds"), at
+        assert whole == left_behind(root), at
+
+
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+def test_a_kill_at_every_removal_of_what_an_earlier_run_left(
+    when: str, tmp_path: Path, processes: Processes
+) -> None:
+    undisturbed = ready(tmp_path / "whole")
+    for name in ("run", "full"):
+        assert 0 == processes.run(undisturbed, name=name)
+    whole = left_behind(undisturbed)
+    for at in range(1, 9):
+        root = ready(tmp_path / str(at))
+        assert 0 == processes.run(root)
+        Path(RunFolder(root, "one").step_path("pick"), SELECTION).write_bytes(b"from before")
+        (root / "ended").unlink()
+        (root / "probed").unlink()
+
+        assert -signal.SIGKILL == processes.run(root, at, when, name="full"), at
+        assert not (root / "ended").exists()
+        # Before the first removal it is the earlier run, which is through; then a new one.
+        assert 0 == processes.run(root), at
+        assert ["completed", "done"] == ended(root)[:2], at
+        is_begun = (at, when) not in ((1, "before"), (1, "within"))
+        assert is_begun == (root / "probed").exists(), at
+        assert not is_begun or whole == left_behind(root), at
+
+
+@pytest.mark.parametrize("when", ["before", "within", "after"])
+def test_a_kill_at_every_write_of_a_route_that_reads_a_file(
+    when: str, tmp_path: Path, processes: Processes
+) -> None:
+    undisturbed = ready(tmp_path / "whole")
+    assert 0 == processes.run(undisturbed, name="filed")
+    writes = ended(undisturbed)[1]
+
+    assert writes > 2
+    for at in range(1, writes + 1):
+        root = ready(tmp_path / str(at))
+        own = Path(RunFolder(root, "one").step_path("seeded"), SELECTION)
+        own.parent.mkdir(parents=True)
+        own.write_text('{"select_route": "stop"}', "utf-8")
+
+        assert -signal.SIGKILL == processes.run(root, at, when, name="filed"), at
+        assert 0 == processes.run(root, name="filed"), at
+        assert "stopped" == ended(root)[0], at
+        assert {"seeded": {"stop": 1}} == RunFolder(root, "one").ledger.visits(), at
+        assert 1 == len(RunFolder(root, "one").evidence()), at
 
 
 def test_a_kill_between_evidence_and_jump(tmp_path: Path, processes: Processes) -> None:

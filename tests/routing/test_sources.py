@@ -309,7 +309,10 @@ CHECKED = [
         (None, None, "route/no-source"),
         (b'{"n": "many"}', None, "small"),
         (b"{", "big", "route/not-json"),
-        (b'{"n": 1, "n": 10}', "big", "route/not-json"),
+        (b'{"n": 1, "n": 10}', "big", "route/duplicate-key"),
+        (b"", "big", "route/not-json"),
+        (b'\xef\xbb\xbf{"n": 10}', None, "big"),
+        ('{"n": 10}'.encode("utf-16"), "big", "route/unreadable"),
     ],
 )
 def test_routes_with_checks_read_a_record_and_no_file(

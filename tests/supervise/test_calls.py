@@ -369,3 +369,23 @@ def test_an_order_rule_looks_back_ten_thousand_calls(since: int, verdict: str) -
 
 
 EDGES = DISK["budgets"]["edges"]
+
+
+@pytest.mark.parametrize(("now", "code"), [(603, "gate/asked"), (604, "answer/lapsed")])
+def test_a_question_is_open_until_its_last_instant(now: int, code: str) -> None:
+    asked = propose(DISKS, at_clean(DISKS), RM, now=3)
+    assert asked.question is not None
+    assert asked.question.expires_at == 603
+    again = propose(DISKS, asked.state, RM, now=now)
+    first = next(iter(again.events), None)
+    assert (first.code if first else again.code) == code
+    assert len(again.state.approvals) == (now > 603)
+
+
+@pytest.mark.parametrize(("now", "left"), [(9.9, False), (10, True), (None, False)])
+def test_a_wait_is_left_by_its_timeout_at_the_end_of_it(now: float | None, *, left: bool) -> None:
+    steps = [{"id": "a", "kind": "wait", "wait": {"max_s": 10}, "next": "b", "on_timeout": "c"}]
+    ends = [{"id": "b"}, {"id": "c"}]
+    policy = derive_policy({"runbook": "1", "id": "w", "steps": steps, "terminals": ends})
+    state = start_run(policy, agent_identity="agent", now=0).unwrap()
+    assert advance(policy, state, "c", now=now).state.is_over == left

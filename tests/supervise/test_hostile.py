@@ -110,6 +110,49 @@ def test_what_looks_like_a_mask_is_not_the_secret() -> None:
     anyio.run(work)
 
 
+@BACKENDS
+@pytest.mark.parametrize("at", range(len(PLACES)))
+def test_a_secret_is_left_out_by_whoever_takes_a_run_up(backend: str, at: int) -> None:
+    async def work() -> Supervisor:
+        store = MemoryStore()
+        run_id = (await cleaning(store=store)).state.run_id
+        sup = Supervisor(POLICY, store=store, clock=ManualClock())
+        await sup.load(run_id, secrets={"token": SECRET})
+        await sup.propose(ProposedCall("cli:rm", args=PLACES[at]))
+        return sup
+
+    sup = anyio.run(work, backend=backend)
+    assert SECRET not in sup.state.to_json() + "".join(entry.to_json() for entry in sup.log)
+    assert verify_run(POLICY, sup.log).ok
+
+
+NOT_THE_SECRETS: list[tuple[Any, list[str]]] = [
+    (None, ["secrets.token"]),
+    ({}, ["secrets.token"]),
+    ({"token": "hunter3"}, ["secrets.token"]),
+    ({"token": None}, ["secrets.token"]),
+    ({"tokn": SECRET}, ["secrets.tokn", "secrets.token"]),
+    ({"mount": "/", "token": SECRET}, ["secrets.mount"]),
+    ({"mount": "/"}, ["secrets.mount", "secrets.token"]),
+]
+
+
+@pytest.mark.parametrize(("secrets", "fields"), NOT_THE_SECRETS, ids=range(len(NOT_THE_SECRETS)))
+def test_a_run_is_not_taken_up_without_its_secrets(secrets: Any, fields: list[str]) -> None:
+    async def work() -> None:
+        store = MemoryStore()
+        run_id = (await started(store=store)).state.run_id
+        sup = Supervisor(POLICY, store=store)
+        with pytest.raises(ConfigError) as caught:
+            await sup.load(run_id, secrets=secrets)
+        assert [one.field for one in caught.value.problems] == fields
+        assert "hunter" not in str(caught.value)
+        with pytest.raises(InterlockError, match="not started"):
+            sup.card()
+
+    anyio.run(work)
+
+
 # Arguments, names and ids
 
 

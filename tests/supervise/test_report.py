@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from interlock.supervise import (
+    AdapterCoverage,
     Answer,
+    Deployment,
     ProposedCall,
     Report,
     RunState,
     advance,
     answer,
+    at_least,
     fail,
     observe,
     propose,
@@ -96,6 +99,42 @@ def test_V_93_outcome_path_and_deviations_are_in_the_report() -> None:
     assert dict(FULL.deviations.by_class) == {"out-of-scope-tool": 1}
     assert dict(FULL.deviations.by_step) == {"look": 1}
     assert next((one.step, one.visits) for one in FULL.steps) == ("look", 2)
+
+
+FULL_VIEW, PROXY, BLIND = (
+    AdapterCoverage(True, True, True, source="probed"),
+    AdapterCoverage(mcp_calls=True),
+    AdapterCoverage(),
+)
+
+
+@pytest.mark.parametrize("claimed", ["R0", "R1", "R2"])
+@pytest.mark.parametrize(
+    ("coverage", "observed_only", "computed"),
+    [
+        (FULL_VIEW, False, "R1"),
+        (PROXY, False, "R1"),
+        (BLIND, False, "R0"),
+        (FULL_VIEW, True, "R0"),
+    ],
+)
+def test_what_the_client_is_stands_beside_what_it_claims(
+    claimed: Any, coverage: AdapterCoverage, computed: Any, *, observed_only: bool
+) -> None:
+    deployment = Deployment(claimed, coverage)
+    computed = min(computed, claimed)  # who says that nothing is enforced is believed
+    told = report(STATE, LOG, deployment=deployment, observed_only=observed_only)
+    assert (told.profile.claimed, told.profile.computed) == (claimed, computed)
+    is_above = "runtime/profile-above-computed" in [one.code for one in told.caveats]
+    assert is_above == (not at_least(computed, claimed))
+    assert Report.from_json(told.to_json()) == told
+    assert ("said to be" in told.to_markdown()) == (computed != claimed)
+
+
+def test_what_the_client_is_is_not_known_without_a_log_or_its_coverage() -> None:
+    alone = report(STATE, deployment=Deployment("R2", FULL_VIEW))
+    assert (alone.profile.claimed, alone.profile.computed) == ("R2", None)
+    assert (FULL.profile.claimed, FULL.profile.computed) == (None, None)
 
 
 def test_a_report_is_data_that_is_read_back() -> None:

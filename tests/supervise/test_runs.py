@@ -11,16 +11,23 @@ import pytest
 
 from interlock.errors import ConfigError, PolicyMismatch
 from interlock.supervise import (
+    Answer,
     Policy,
     PolicyStep,
     ProposedCall,
     RunState,
     advance,
+    answer,
+    decide,
     derive_policy,
+    fail,
+    finish,
     out_of_time,
     propose,
     report,
     start_run,
+    stop,
+    verify,
 )
 
 LOOPS = Policy(
@@ -231,6 +238,30 @@ def test_V_38_without_a_bound_the_report_says_so() -> None:
     caveats = [one for one in report(begun()).caveats if one.code == "time/no-bound"]
     assert "no bound in time" in str(caveats[0])
     assert "large" in str(caveats[0])
+
+
+OPERATIONS: dict[str, Any] = {
+    "advance": lambda state, now: advance(LOOPS, state, "b", now=now),
+    "answer": lambda state, now: answer(LOOPS, state, Answer("q", "ann", approve=True), now=now),
+    "decide": lambda state, now: decide(LOOPS, state, {"x": 1}, now=now),
+    "fail": lambda state, now: fail(LOOPS, state, "code", now=now),
+    "finish": lambda state, now: finish(LOOPS, state, now=now),
+    "propose": lambda state, now: propose(LOOPS, state, ProposedCall("cli:x"), now=now),
+    "verify": lambda state, now: verify(LOOPS, state, {"x": 1}, by="agent", now=now),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_an_operation_past_the_time_or_the_end_is_that_and_nothing_else(operation: Any) -> None:
+    state = start_run(LOOPS, agent_identity="a", now=0, wall_clock_seconds=9).unwrap()
+    late = operation(state, 10)
+    assert (late.state.outcome, late.state.seq) == ("timed-out", state.seq + 1)
+    assert [one.code for one in late.events] == ["run/timed-out"]
+    over = operation(late.state, 11)
+    assert over.state is late.state
+    assert [one.code for one in over.events] == ["run/over"]
+    stopped = stop(state, "operator/stopped", by="ann").state
+    assert "outcome: stopped" in operation(stopped, None).events[0].message
 
 
 def test_V_39_exactly_at_the_limit_is_not_past_it() -> None:

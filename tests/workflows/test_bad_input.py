@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import pickle
+import time
 from typing import Any
 
+import anyio
 import pytest
 
 from interlock import (
     Cascade,
     Chain,
     ConfigError,
+    DecisionTable,
     Gate,
     Graph,
     Limits,
+    Loop,
     Orchestrate,
     Parallel,
     Refine,
@@ -23,19 +28,29 @@ from interlock import (
     Run,
     Stage,
     Tier,
+    ToolBus,
     UsageError,
     Vote,
     Work,
     cascade,
     chain,
+    finish,
+    mcp_tools,
     parallel,
     refine,
     route,
+    tier_report,
+    toolbus,
     vote,
 )
+from interlock.harness import Ctx
 from interlock.testing import scripted
 
 from .conftest import Go
+
+TABLE = DecisionTable(
+    [{"id": "r", "when": [{"path": "x", "op": "exists"}], "outputs": "ok"}], policy="first"
+)
 
 
 def yes(_reply: object) -> bool:
@@ -65,8 +80,8 @@ CASES: list[tuple[Any, list[str]]] = [
             "max_tokens": (-1, True, 1.5, math.inf, "9"),
             "max_cost": (-1, 0.5, math.nan),
             "max_steps": (-1, False),
-            "timeout": (-1, 0, math.inf, math.nan, True, "1"),
-            "step_timeout": (0, math.inf),
+            "timeout": (-1, 0, math.inf, math.nan, True, "1", 1e9 + 1, 10**400),
+            "step_timeout": (0, math.inf, 10**400),
             "weigh": (3,),
         }.items()
         for value in values
@@ -75,6 +90,7 @@ CASES: list[tuple[Any, list[str]]] = [
     (lambda: Limits(max_token=1), ["max_token"]),  # type: ignore[call-arg]
     (lambda: Retry(max_attempts=0), ["retry.max_attempts"]),
     (lambda: Retry(max_wait=math.inf), ["retry.max_wait"]),
+    (lambda: Retry(max_wait=10**400), ["retry.max_wait"]),
     (lambda: Retry(classify=1), ["retry.classify"]),  # type: ignore[arg-type]
     (lambda: Retry(max_attempt=1), ["max_attempt"]),  # type: ignore[call-arg]
     (lambda: Run(concurrency=0), ["concurrency"]),
@@ -86,6 +102,13 @@ CASES: list[tuple[Any, list[str]]] = [
     (lambda: Run(limiters=[1]), ["limiters"]),  # type: ignore[arg-type]
     (lambda: Run(content="some"), ["content"]),  # type: ignore[arg-type]
     (lambda: Run(tags={"a": object()}), ["tags.a"]),
+    (lambda: Run(tags={"a": math.nan}), ["tags.a"]),
+    (lambda: Run(tags=["a"]), ["tags"]),  # type: ignore[arg-type]
+    (lambda: Run(on_event=3), ["on_event"]),  # type: ignore[arg-type]
+    (lambda: Run(clock=time), ["clock"]),  # type: ignore[arg-type]
+    (lambda: Run(concurrency=0, on_event="a", clock=3, hooks=3), [  # type: ignore[arg-type]
+        "concurrency", "on_event", "clock", "hooks"]),
+    (lambda: Chain([("a", text)]).sync(backend="curio"), ["backend"]),
     (lambda: Run(limit=Limits()), ["limit"]),  # type: ignore[call-arg]
     (lambda: Cascade([], accept=yes), ["tiers"]),
     (lambda: Cascade("ab", accept=yes), ["tiers"]),  # type: ignore[arg-type]
@@ -105,6 +128,9 @@ CASES: list[tuple[Any, list[str]]] = [
         "tiers[0]", "max_tokens", "tiers[0].run", "accept"]),
     (lambda: Tier("a", text, timout=1), ["timout"]),  # type: ignore[call-arg]
     (lambda: Gate(1, passes=[]), ["passes"]),  # type: ignore[call-arg, arg-type]
+    (lambda: Cascade([("a", text)], accept=Gate(TABLE, pass_="ok")), ["accept.pass_"]),  # noqa: S106 (no password)
+    (lambda: Cascade([("a", text)], accept=Gate(TABLE, pass_=None)), ["accept.pass_"]),  # type: ignore[arg-type]
+    (lambda: Chain([Stage("a", text, Gate(TABLE, pass_={"ok"}))]), ["steps[0].gate.pass_"]),  # type: ignore[arg-type]
     (lambda: Chain([]), ["steps"]),
     (lambda: Chain([("a", text), ("a", text)]), ["steps[1].name"]),
     (lambda: Chain([Stage("a", text, gate=3)]), ["steps[0].gate"]),
@@ -152,6 +178,14 @@ CASES: list[tuple[Any, list[str]]] = [
         "replans", "plan_retries", "concurrency"]),
     (lambda: led(max_tokens=1.5, name=""), ["name", "max_tokens"]),
     (lambda: led(replan=1), ["replan"]),
+    (lambda: Loop(text, tools=ToolBus), ["tools"]),
+    (lambda: Loop(text, tools=[text]), ["tools"]),
+    (lambda: toolbus([text, finish]), ["tools[1]"]),
+    (lambda: toolbus({"end": finish}), ["tools.end"]),
+    (lambda: toolbus(text).only("text", ["text"], 3), ["names[1]", "names[2]"]),  # type: ignore[arg-type]
+    (lambda: tier_report(3), ["rollouts"]),  # type: ignore[arg-type]
+    (lambda: tier_report([1, "a"]), ["rollouts[0]", "rollouts[1]"]),  # type: ignore[list-item]
+    (lambda: anyio.run(mcp_tools, None), ["session"]),
 ]  # fmt: skip
 
 
@@ -202,6 +236,47 @@ def test_a_function_does_too_and_calls_nothing(go: Go, function: Any, options: A
         go(function, 1, **options(model), run=3)
 
     assert model.calls == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda ctx: ctx.step("a/b", text, 1), "name: "),
+        (lambda ctx: ctx.step("", text, 1), "name: "),
+        (lambda ctx: ctx.step(3, text, 1), "name: 3"),
+        (lambda ctx: ctx.step("b", "text"), 'function: "text"'),
+        (lambda ctx: ctx.step("b", text, 1, effect="read"), 'effect: "read"'),
+        (lambda ctx: ctx.step("b", text, 1, kind="step"), 'kind: "step"'),
+        (lambda ctx: ctx.step("b", 3, kind=3, effect=3), "function: 3.*effect: 3.*kind: 3"),
+        (lambda ctx: ctx.emit(3), r"emit\(\) takes text, not 3"),
+    ],
+)
+def test_misuse_of_a_context_is_told(go: Go, asked: Any, said: str) -> None:
+    async def work(_value: object, ctx: Ctx) -> object:
+        return await asked(ctx)
+
+    with pytest.raises(UsageError, match=said):
+        go(chain, 1, [("a", work)])
+
+
+def test_what_nobody_waits_for_is_told(go: Go) -> None:
+    async def answer(_value: object) -> str:
+        return "a"
+
+    async def forgot(value: object) -> object:
+        return answer(value)
+
+    with pytest.warns(RuntimeWarning, match="never awaited"):  # noqa: PT031 (it comes at the end)
+        with pytest.raises(UsageError, match=r"stage `a` returned a coroutine .* await it"):
+            go(chain, 1, [("a", forgot)])
+        with pytest.raises(UsageError, match=r"accept `accept_a` returned a coroutine .* await it"):
+            go(cascade, 1, [("a", text)], accept=forgot)
+        gc.collect()
+
+
+def test_items_that_cannot_be_told_are_misuse(go: Go) -> None:
+    with pytest.raises(UsageError, match="`over` raised: ZeroDivisionError"):
+        go(parallel, 0, over=lambda value: 1 // value, each=text)
 
 
 def test_a_limit_that_limits_nothing_may_be_none_or_large() -> None:

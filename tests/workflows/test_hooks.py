@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import pytest
@@ -32,6 +33,16 @@ from .conftest import Go
 from .loops import Desk, Turns, asks, call, paths, says
 
 Seen = list[Any]
+
+NOBODY = "a person must be asked, and nobody can answer here: "
+ANSWERS: dict[Any, str] = {
+    None: "",
+    Ask("sure?"): f"{NOBODY}sure?",
+    Ask("really?"): f"{NOBODY}really?",
+    Block("never"): "never",
+    Block("never ever"): "never ever",
+}
+"""What a hook may answer, and what that refuses a call with."""
 
 
 def one_call(go: Go, desk: Desk, hooks: Any, name: str = "remove", **options: Any) -> Any:
@@ -79,14 +90,32 @@ class TestOrder:
 
         assert (seen, str(result.rollout.blocked()[0].error)) == ([], "first")
 
-    @pytest.mark.parametrize("block_first", [True, False])
-    def test_the_strictest_answer_wins(self, go: Go, desk: Desk, block_first: bool) -> None:
-        answers: list[Any] = [Ask("sure?"), None, Block("never")]
-        answers = answers[::-1] if block_first else answers
-        hooks = [Hooks(before_tool=scripted_hook(answer)) for answer in answers]
-        result = one_call(go, desk, hooks)
+    @pytest.mark.parametrize("point", ["before_tool", "before_turn"])
+    def test_the_strictest_answer_wins_and_of_two_alike_the_first(
+        self, go: Go, desk: Desk, point: str
+    ) -> None:
+        for answers in product(ANSWERS, repeat=3):
+            hooks = [at(point, lambda *_given, answer=answer: answer) for answer in answers]
+            result = one_call(go, desk, hooks)
+            said = [ANSWERS[one] for one in answers if one is not None]
+            strictest = sorted(said, key=lambda one: "never" not in one)[:1]
 
-        assert (desk.ran, str(result.rollout.blocked()[0].error)) == ([], "never")
+            assert [str(step.error) for step in result.rollout.blocked()] == strictest, answers
+            assert desk.ran == ([] if strictest else ["remove a"]), answers
+            desk.ran.clear()
+
+    def test_the_strictest_of_the_rows_that_hold_too(self, go: Go, desk: Desk) -> None:
+        when = [{"path": "name", "op": "equals", "expected": "remove"}]
+        for outputs in product(["allow", "ask", "block"], repeat=3):
+            rows = [
+                {"id": f"r{at}", "when": when, "outputs": said} for at, said in enumerate(outputs)
+            ]
+            result = one_call(go, desk, [Hooks(before_tool=DecisionTable(rows, policy="collect"))])
+            (step,) = result.rollout.find(kind="tool")
+            is_asked = step.error is not None and "must be asked" in str(step.error)
+
+            assert (step.status == "completed") == (set(outputs) == {"allow"}), outputs
+            assert is_asked == ("ask" in outputs and "block" not in outputs), outputs
 
     def test_a_question_that_nobody_can_answer_blocks_and_says_so(self, go: Go, desk: Desk) -> None:
         result = one_call(go, desk, [Hooks(before_tool=lambda _c, _e: Ask("delete it?"))])

@@ -500,21 +500,21 @@ def test_L_40_a_failing_summariser_leaves_the_results(go: Go, desk: Desk) -> Non
 
 
 def test_L_41_compactions_says_how_often_and_how_many(go: Go, desk: Desk) -> None:
-    result, turn = compacting(go, desk, 7, Compact(summary, after=4, keep=1))
+    result, turn = compacting(go, desk, 8, Compact(summary, after=4, keep=1))
 
-    assert result.compactions.to_dict() == {"count": 2, "replaced": 6}
-    assert turn.states[7].results[0].replaced == 6
+    assert result.compactions.to_dict() == {"count": 2, "replaced": 7}
+    assert turn.states[8].results[0].replaced == 7
 
 
 def test_L_42_the_summariser_gets_the_older_ones_only(go: Go, desk: Desk) -> None:
     summarise = scripted("one", "two")
-    compacting(go, desk, 7, Compact(summarise, after=4, keep=1))
+    compacting(go, desk, 8, Compact(summarise, after=4, keep=1))
     first, second = summarise.calls
 
     assert isinstance(first, tuple)
     assert isinstance(second, tuple)
     assert [each.output for each in first] == ["found k0", "found k1", "found k2"]
-    assert [each.output for each in second] == ["one", "found k3", "found k4", "found k5"]
+    assert [each.output for each in second] == ["one", *(f"found k{at}" for at in (3, 4, 5, 6))]
 
 
 def test_L_43_a_loop_is_not_compiled() -> None:

@@ -21,6 +21,7 @@ from interlock import (
     Usage,
     UsageError,
     loop,
+    replay,
     tool,
     toolbus,
 )
@@ -46,6 +47,8 @@ def stopped(go: Go, desk: Desk, stop: list[Any], *answers: object, **options: An
     return go(loop, "?", turn=turn, stop=stop, **options), seen
 
 
+START = 1_700_000_000_000
+"""Where a ManualClock stands."""
 SAME = asks(call("lookup", key="a"))
 OTHER = asks(call("lookup", key="b"))
 
@@ -185,14 +188,31 @@ class TestDeadline:
         assert [step.decision["remainingMs"] for step in steps] == [15_000, 5_000, -5_000]
         assert [step.meta["now"][0] - 1_700_000_000_000 for step in steps] == [0, 10_000, 20_000]
 
-    def test_a_clock_that_goes_back(self, go: Go) -> None:
+    @pytest.mark.parametrize(
+        ("options", "turns", "left"),
+        [
+            # A budget is none the longer for it; a deadline goes by what is read.
+            ({"budget_ms": 15_000}, 2, [15_000, 5_000, -5_000]),
+            ({"budget_ms": 15_000, "started_at": START - 5_000}, 1, [10_000, 0]),
+            ({"deadline": START + 15_000}, 3, [15_000, 25_000, 35_000, 45_000]),
+            ({"deadline": START + 15_000, "budget_ms": 1}, 3, [15_000, 25_000, 35_000, 45_000]),
+        ],
+    )
+    def test_a_clock_that_goes_back(
+        self, go: Go, options: dict[str, Any], turns: int, left: list[int]
+    ) -> None:
         class Backwards(ManualClock):
             def now(self) -> int:
-                return 2 * 1_700_000_000_000 - super().now()
+                return 2 * START - super().now()
 
-        result = self.timed(go, Backwards(), DeadlineCheck(budget_ms=5_000), max_turns=3)
+        check = DeadlineCheck(**options)
+        result = self.timed(go, Backwards(), check, max_turns=3)
+        again = go(replay, result.rollout, Loop(scripted(), stop=[check], max_turns=3))
 
-        assert (result.stopped_by, result.turns) == ("turns", 3)
+        assert result.turns == turns
+        assert result.stopped_by == ("turns" if turns == 3 else "deadline")
+        assert [one.decision["remainingMs"] for one in result.rollout.find(kind="decision")] == left
+        assert again.rollout.same_as(result.rollout)
 
 
 class TestCallables:
@@ -343,6 +363,20 @@ class TestCompaction:
         (told,) = [event for event in events if event.event == "compacted"]
 
         assert (told.path, told.data) == ("compact", {"replaced": 2})
+
+    @pytest.mark.parametrize(("after", "keep"), [(5, 4), (4, 4), (3, 4), (1, 1), (6, 1), (2, 9)])
+    def test_results_that_stayed_have_not_come_since(
+        self, go: Go, desk: Desk, after: int, keep: int
+    ) -> None:
+        result, turn = compacted(
+            go, desk, [1] * 20, Compact(short, after=after, keep=keep), max_turns=30
+        )
+        stood_for = [state.results[0].replaced for state in turn.states if state.results]
+        at = [turn for turn in range(1, 21) if stood_for[turn - 1] > (0, *stood_for)[turn - 1]]
+        first = max(after, keep + 1)
+
+        assert at == list(range(first, 21, after))
+        assert result.compactions.count == len(at)
 
     def test_paths_of_several(self, go: Go, desk: Desk) -> None:
         result, _ = compacted(go, desk, [1] * 6, Compact(short, after=3, keep=1))

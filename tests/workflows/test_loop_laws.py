@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from interlock import (
     Reply,
     Run,
     ToolCall,
+    ToolResult,
     Usage,
     finish,
     tool,
@@ -236,3 +238,95 @@ def test_overlapping_changes_nothing_but_the_order_of_work(script: Script) -> No
     assert wires[0] == wires[1]
     assert sorted(first.ran) == sorted(second.ran)
     assert [state.results for state in first.states] == [state.results for state in second.states]
+
+
+@dataclass(frozen=True)
+class Long:
+    """A loop whose history is compacted: how many calls and tokens each turn has, and when."""
+
+    turns: tuple[tuple[int, int], ...]
+    keep: int
+    after: int | None
+    summaries: tuple[str | None, ...]
+
+    @property
+    def compact(self) -> Compact:
+        said = iter(self.summaries)
+
+        def summarise(older: tuple[ToolResult, ...]) -> str:
+            self.seen.append(older)
+            summary = next(said, "s")
+            if summary is None:
+                raise OSError("down")
+            return summary
+
+        when: dict[str, Any] = {"after": self.after} if self.after else {"at": 0.5, "window": 100}
+        return Compact(summarise, keep=self.keep, **when)
+
+    @cached_property
+    def seen(self) -> list[tuple[ToolResult, ...]]:
+        return []
+
+    @cached_property
+    def states(self) -> list[LoopState]:
+        return []
+
+    async def turn(self, state: LoopState) -> Reply:
+        self.states.append(state)
+        count, tokens = (*self.turns, (0, 0))[state.turn]
+        asked = (ToolCall(f"{state.turn}.{at}", "look") for at in range(count))
+        return Reply(calls=tuple(asked), usage=Usage(tokens))
+
+
+longs = st.builds(
+    Long,
+    st.lists(st.tuples(st.integers(1, 4), st.sampled_from([0, 49, 50, 90])), max_size=12).map(
+        tuple
+    ),
+    st.integers(1, 6),
+    st.none() | st.integers(1, 8),
+    st.lists(st.sampled_from(["s", "", "x" * 999, None]), max_size=8).map(tuple),
+)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@SOME
+@given(script=longs)
+def test_the_laws_of_compaction(backend: str, script: Long) -> None:
+    made = Loop(
+        script.turn,
+        tools=toolbus([tool(lambda: "found", name="look", effect="readonly")]),
+        max_turns=None,
+        stop=[lambda state: "over" if state.turn > len(script.turns) else None],
+        compact=script.compact,
+    )
+    run = Run(limits=Limits(max_steps=500), clock=ManualClock())
+    result: LoopResult = run_checked(lambda: made.run("?", run=run), backend=backend)
+    came: list[ToolResult] = []
+    before: tuple[ToolResult, ...] = ()
+    for state in script.states:
+        fresh = [one for one in state.results if not one.replaced]
+        stand_ins = [one for one in state.results if one.replaced]
+        came += [one for one in fresh if one.turn == state.turn - 1]
+
+        # One stands for all older ones, at the front; the rest are the latest, as they were.
+        assert [one.name for one in stand_ins] == ["compacted"] * bool(stand_ins)
+        assert state.results[: len(stand_ins)] == tuple(stand_ins)
+        gone = sum(one.replaced for one in stand_ins)
+        assert gone + len(fresh) == len(came)
+        assert all(one is two for one, two in zip(fresh, came[gone:], strict=True))
+        assert len(fresh) >= min(script.keep, len(came))
+        # The cut falls between replies, and what is shown of them is what is shown of results.
+        assert [one for each in state.exchanges for one in each.results] == fresh
+        assert all(len(each.results) == len(each.reply.calls) for each in state.exchanges)
+        # What was not compacted is as it was in the turn before.
+        assert bool(stand_ins) or state.results[: len(before)] == before
+        before = state.results
+    steps = result.rollout.find(kind="compact")
+    taken = [one for one in steps if one.status == "completed" and "kept_out" not in one.decision]
+
+    # Every summary is a step, of the older results alone; one of no use replaces nothing.
+    assert len(steps) == len(script.seen)
+    assert result.compactions.count == len(taken)
+    assert result.compactions.replaced == sum(one.replaced for one in before)
+    assert all(older and not any(one.replaced for one in older[1:]) for older in script.seen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio  # noqa: TID251 (its cancellation, which anybody can raise)
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -145,6 +146,29 @@ def test_what_we_tell_as_hints_means_the_effect(ask: Ask, effect: Any, again: st
     assert listed(ask, fake, trust_hints=True).effect("act") == again
 
 
+HINTED = ("readOnlyHint", "destructiveHint", "idempotentHint")
+
+
+@pytest.mark.parametrize("untidy", ["true", "yes", "", 1, 0, [], {}, object()])
+@pytest.mark.parametrize("hint", HINTED)
+def test_an_untidy_hint_says_nothing_and_the_rest_is_listed(
+    go: Go, hint: str, untidy: object
+) -> None:
+    class Untidy(Older):
+        async def list_tools(self, cursor: str | None = None) -> Any:
+            page: Any = await super().list_tools(cursor)
+            page.tools[0].annotations = SimpleNamespace(**dict.fromkeys(HINTED))
+            setattr(page.tools[0].annotations, hint, untidy)
+            return page
+
+    bus = go(mcp_tools, Untidy(None, tools=2), trust_hints=True)
+
+    assert bus.names == ("a", "b")
+    assert [(bus.effect(name), bus.is_idempotent(name)) for name in bus.names] == [
+        (None, False)
+    ] * 2
+
+
 def test_own_effects_outrank_hints(ask: Ask) -> None:
     harmless = types.ToolAnnotations(read_only_hint=True)
     fake = Fake([told(name, annotations=harmless) for name in ("a", "b", "c")])
@@ -190,6 +214,12 @@ def link() -> types.ResourceLink:
     return types.ResourceLink(uri="file:///secret", name="secret")
 
 
+def resource(**contents: Any) -> types.EmbeddedResource:
+    kind = types.TextResourceContents if "text" in contents else types.BlobResourceContents
+    held: Any = kind(uri="file:///notes.md", **contents)
+    return types.EmbeddedResource(resource=held)
+
+
 CONTENTS: list[tuple[types.CallToolResult, object]] = [
     (text("a"), "a"),
     (text("a", "b"), "a\nb"),
@@ -204,6 +234,24 @@ CONTENTS: list[tuple[types.CallToolResult, object]] = [
     (types.CallToolResult(content=[image()]), "[image image/png]"),
     (types.CallToolResult(content=[types.TextContent(text="a"), image()]), "a\n[image image/png]"),
     (types.CallToolResult(content=[link()]), "[resource_link]"),
+    (
+        types.CallToolResult(content=[resource(text="# Notes", mime_type="text/markdown")]),
+        "# Notes",
+    ),
+    (types.CallToolResult(content=[resource(text="")]), ""),
+    (
+        types.CallToolResult(content=[types.TextContent(text="a"), resource(text="b")]),
+        "a\nb",
+    ),
+    (types.CallToolResult(content=[resource(blob="aaaa")]), "[resource]"),
+    (
+        types.CallToolResult(content=[resource(blob="aaaa", mime_type="application/pdf")]),
+        "[resource application/pdf]",
+    ),
+    (
+        types.CallToolResult(content=[resource(text="b")], structured_content={"a": 1}),
+        'b\n{"a":1}',
+    ),
     (
         types.CallToolResult(content=[image()], structured_content={"a": 1}),
         '[image image/png]\n{"a":1}',
@@ -232,6 +280,10 @@ def test_an_answer_that_is_too_long_is_cut(ask: Ask) -> None:
     [
         (text("no such order", is_error=True), "ToolError: no such order"),
         (text("in /srv/app/x.py", is_error=True), "ToolError: in …/x.py"),
+        (
+            types.CallToolResult(content=[resource(text="no such order")], is_error=True),
+            "ToolError: no such order",
+        ),
         (
             types.CallToolResult(content=[image()], is_error=True),
             "ToolError: [image image/png]",
@@ -310,7 +362,7 @@ class Older:
 
     async def call_tool(self, name: str, arguments: dict[str, object]) -> object:
         del name, arguments
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer
 
@@ -323,13 +375,34 @@ LOST = [
     McpError(-32000),
     McpError(-32001),
     McpError(408),
+    asyncio.CancelledError("the stream was"),
 ]
+
+
+class TestNoResult:
+    @pytest.mark.parametrize(
+        "answer",
+        [None, 5, "text", object(), SimpleNamespace(content=7), SimpleNamespace(content=[1])],
+    )
+    @pytest.mark.parametrize(
+        ("effect", "status"), [("readonly", "failed"), ("write", "in_doubt"), (None, "in_doubt")]
+    )
+    def test_what_is_no_result_leaves_a_doubt(
+        self, go: Go, answer: object, effect: Any, status: str
+    ) -> None:
+        async def main() -> ToolResult:
+            bus = await mcp_tools(Older(answer), effects={"a": effect})
+            return await bus.invoke(ToolCall("c1", "a"))
+
+        result = go(main)
+        assert (result.status, result.error.type) == (status, "Unanswered")
+        assert ("find out before you call it again" in result.output) == (status == "in_doubt")
 
 
 @pytest.mark.parametrize("error", LOST, ids=repr)
 @pytest.mark.parametrize(("effect", "status"), [("readonly", "failed"), ("write", "in_doubt")])
 def test_a_connection_that_is_lost_leaves_a_doubt(
-    go: Go, error: Exception, effect: Any, status: str
+    go: Go, error: BaseException, effect: Any, status: str
 ) -> None:
     async def main() -> ToolResult:
         bus = await mcp_tools(Older(error), effects={"a": effect})

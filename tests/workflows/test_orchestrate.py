@@ -251,6 +251,31 @@ class TestWork:
         assert result.error is not None
         assert (result.outcomes["a"].state, result.error.type) == ("failed", "TimeoutError")
 
+    @pytest.mark.parametrize("part", ["plan", "merge"])
+    def test_so_may_the_lead_and_the_merge(self, go: Go, clock: ManualClock, part: str) -> None:
+        good = {"plan": plan(step("a")), "merge": "m"}
+        slow = Work(scripted("late", seconds=5, clock=clock), timeout=2)
+        again = Work(scripted(TimeoutError("slow"), good[part]), retry=Retry(2))
+        dear = Work(scripted(good[part]), reserve=lambda given: 5 + len(given), limiter="one")
+
+        def ended(work: Work, **options: Any) -> tuple[str, str]:
+            calls = {"plan": scripted(good["plan"]), "merge": scripted("m"), part: work}
+            lead, merge = calls["plan"], calls["merge"]
+            result = run(go, lead=lead, merge=merge, run=Run(clock=clock, **options))
+            errors = [one.error.type for one in result.rollout.failed() if one.error]
+            return result.stopped_by, " ".join(errors)
+
+        assert ended(slow) == ("failed", "TimeoutError")
+        assert ended(again) == ("done", "TimeoutError")
+        assert ended(dear, limiters={"one": 1}) == ("done", "")
+        assert ended(dear, limiters={"one": 1}, limits=Limits(max_tokens=5)) == ("tokens", "")
+
+    @pytest.mark.parametrize("params", [{"q": "x"}, [1], "x", 0, False, None])
+    def test_params_are_any_json_value(self, go: Go, params: object) -> None:
+        result = run(go, plan(step("a", params=params)))
+
+        assert result.outcomes["a"].data == {"params": params}
+
     def test_params_are_its_own(self, go: Go) -> None:
         def greedy(inputs: Inputs) -> None:
             inputs.params["list"].append(1)  # type: ignore[index]

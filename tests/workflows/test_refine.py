@@ -195,7 +195,7 @@ class TestFailures:
     @pytest.mark.parametrize("score", [math.nan, math.inf, True, "high"])
     def test_a_score_that_is_none_is_misuse(self, go: Go, score: Any) -> None:
         judge = scripted(Verdict(ok=False, score=score))
-        with pytest.raises(UsageError, match=r"judge_0 gave the score"):
+        with pytest.raises(UsageError, match=r"judge `judge_0` gave the score"):
             go(refine, 1, draft=drafts(1), judge=judge)
 
     def test_a_judge_that_gives_no_verdict_is_misuse(self, go: Go) -> None:

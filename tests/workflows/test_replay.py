@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,11 +36,13 @@ from interlock import (
     tool,
     toolbus,
 )
-from interlock.harness import Ctx
+from interlock.harness import Ctx, Inputs
 from interlock.record import ToolCall, replay
+from interlock.record.rollout import SCHEMA
 from interlock.testing import ManualClock, run_checked, scripted
 
 from .conftest import Go
+from .every import EVERY
 
 BACKENDS = ["asyncio", "trio"]
 SOME = settings(max_examples=60, deadline=None, derandomize=True)
@@ -568,3 +571,92 @@ def test_what_ran_is_the_same_whenever_it_ran(go: Go, depth: int) -> None:
 
     assert early.same_as(late)
     assert early.digest() == late.digest()
+
+
+@dataclass
+class Holder:
+    held: object
+
+
+HELD: dict[str, Callable[[Result], object]] = {
+    "alone": lambda result: result,
+    "listed": lambda result: [1, result],
+    "named": lambda result: {"of": {"it": result}},
+    "needed": lambda result: Inputs(1, {"fetch": result}),
+    "as data": lambda result: [result.to_dict()],
+    "its record": lambda result: {"record": result.rollout},
+    "in a dataclass": Holder,
+    "in a reply": lambda result: [Reply(data={"it": result}, raw=object())],
+}
+"""How a result comes into the input of a step."""
+
+
+def ran_at(go: Go, run_id: str, instant: int) -> Result:
+    inner = Chain([("in", scripted(used("text")))])
+    result: Result = go(inner.run, 1, run=Run(run_id, clock=ManualClock(instant)))
+    return result
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("held", HELD)
+def test_input_that_holds_a_result_is_the_same_whenever_that_ran(
+    go: Go, kind: str, held: str
+) -> None:
+    early, late = (
+        go(EVERY[kind]().run, HELD[held](ran_at(go, name, at)), run=Run(name)).rollout
+        for name, at in (("r-1", 1_000), ("r-2", 1_800_000_000_000))
+    )
+
+    assert early.input_digest is not None
+    assert early.same_as(late)
+    assert go(replay, Rollout.from_json(early.to_json()), EVERY[kind]()).rollout == early
+
+
+@pytest.mark.parametrize("depth", range(3))
+def test_a_node_that_needs_a_workflow_is_replayed(go: Go, depth: int) -> None:
+    """What a workflow inside a node is given holds the result of the one before."""
+
+    def made() -> Graph:
+        graph = Graph()
+        graph.node("fetch", nested(scripted(used("text")), depth))
+        graph.node("sum", nested(scripted(used("short")), 1), needs=["fetch"])
+        graph.node("args", kept, needs=["fetch"])
+        return graph
+
+    async def kept(inputs: Inputs, ctx: Ctx) -> Any:
+        return await ctx.step("look", lambda one: type(one).__name__, inputs["fetch"])
+
+    early = go(made().run, 1, run=Run("r-1", clock=ManualClock())).rollout
+    late = go(made().run, 1, run=Run("r-2", clock=ManualClock(1_800_000_000_000))).rollout
+
+    assert early.same_as(late)
+    assert go(replay, early, made()).rollout == early
+
+
+@pytest.mark.parametrize("value", [[0, 0, 0], {"a": 0, "b": 0}])
+def test_input_that_holds_itself_has_no_digest(go: Go, value: Any) -> None:
+    for place in value if isinstance(value, dict) else range(len(value)):
+        value[place] = value
+    rollout = go(judged().run, value).rollout
+
+    assert (rollout.input_digest, rollout.input) == (None, None)
+    assert rollout.step("a").input_digest is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"schema": SCHEMA},
+        {"schema": SCHEMA, "steps": "x"},
+        {"schema": SCHEMA, "steps": [1, None]},
+        {"schema": SCHEMA, "steps": [{"path": 1}, {"path": "a", "attempt": []}]},
+        {"schema": [SCHEMA], "steps": {"path": SCHEMA}},
+    ],
+)
+def test_input_that_only_looks_like_a_record_is_taken_as_it_is(go: Go, data: Any) -> None:
+    rollout = go(judged().run, data).rollout
+
+    assert rollout.input_digest is not None
+    assert rollout.same_as(rollout)
+    assert go(replay, rollout, judged()).rollout == rollout
+    assert go(judged().run, [data, 1]).rollout.digest() != rollout.digest()

@@ -6,18 +6,23 @@ a release that changes them is noticed.
 
 from __future__ import annotations
 
+import typing
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from anthropic.types import Message
+from anthropic.types import Message, StopReason
+from anthropic.types.beta import BetaStopReason
 from openai.types.chat import ChatCompletion, ParsedChatCompletion
-from openai.types.responses import Response
+from openai.types.chat import chat_completion as choice
+from openai.types.responses import Response, ResponseStatus
 from pydantic import BaseModel
 
-from interlock import Chain, Reply, ToolCall, Usage, UsageError, as_reply
+from interlock import Cascade, Chain, Loop, Reply, ToolCall, Usage, UsageError, as_reply
 from interlock.harness import ErrorInfo
 from interlock.testing import run_checked, scripted
+
+from .conftest import Go
 
 CHAT: dict[str, Any] = {
     "id": "chatcmpl-1",
@@ -111,6 +116,35 @@ def response(**changed: Any) -> Reply:
 
 def message(**changed: Any) -> Reply:
     return as_reply(Message.model_validate({**MESSAGE, **changed}))
+
+
+def ended(reason: object, *, calls: bool = False) -> Reply:
+    """Make a reply of chat completions that ended for a reason."""
+    told = {"tool_calls": [tool_call("{}")]} if calls else {}
+    message = {**CHAT["choices"][0]["message"], **told}
+    first = {**CHAT["choices"][0], "finish_reason": reason, "message": message}
+    return as_reply(ChatCompletion.model_construct(**{**CHAT, "choices": [first]}))
+
+
+def ended_message(reason: object, *, calls: bool = False) -> Reply:
+    block = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
+    content = [*MESSAGE["content"], *([block] if calls else [])]
+    made = Message.model_construct(**{**MESSAGE, "content": content, "stop_reason": reason})
+    return as_reply(made)
+
+
+def ended_langchain(reason: object, *, calls: bool = False) -> Reply:
+    return as_reply(
+        foreign(
+            "langchain_core.messages.ai.AIMessage",
+            content="Hello.",
+            tool_calls=[{"id": "call_1", "name": "look", "args": {}}] if calls else [],
+            response_metadata={"finish_reason": reason},
+        )
+    )
+
+
+ENDINGS = {"chat": ended, "messages": ended_message, "langchain": ended_langchain}
 
 
 class TestOwn:
@@ -378,6 +412,93 @@ class TestAnthropic:
         reply = message(stop_reason=reason)
 
         assert (reply.status, reply.stop) == (status, stop)
+
+
+REASONS: list[Any] = [
+    *typing.get_args(choice.Choice.model_fields["finish_reason"].annotation),
+    *typing.get_args(StopReason),
+    *typing.get_args(BetaStopReason),
+    *("STOP", "MAX_TOKENS", "SAFETY", "COMPLETE", "model_length", "guardrail_intervened"),
+]
+"""What the client libraries know, and what others say; a release that adds one is noticed."""
+
+
+class TestEnds:
+    @pytest.mark.parametrize("reason", sorted(set(REASONS)))
+    def test_what_providers_say_is_known(self, reason: str) -> None:
+        reply = ended(reason, calls=True)
+
+        assert reply.stop is not None
+        assert (reply.status == "failed") == (reply.stop in ("filter", "refusal"))
+
+    @pytest.mark.parametrize("status", typing.get_args(ResponseStatus))
+    @pytest.mark.parametrize("reason", [None, "max_messages", "steered", "odd"])
+    def test_every_status_of_a_response_is_known(self, status: str, reason: str | None) -> None:
+        details = None if reason is None else {"reason": reason}
+        made = Response.model_construct(
+            **{**RESPONSE, "status": status, "incomplete_details": details}
+        )
+        wanted = {"completed": "completed", "failed": "failed", "cancelled": "failed"}
+
+        assert as_reply(made).status == wanted.get(status, "incomplete")
+
+    @pytest.mark.parametrize("calls", [False, True])
+    @pytest.mark.parametrize("reason", ["error", "weird", "None", "a\nb", 7, object()])
+    @pytest.mark.parametrize("made", ENDINGS)
+    def test_an_unknown_one_is_no_completion(self, made: str, reason: object, calls: bool) -> None:
+        reply = ENDINGS[made](reason, calls=calls)
+
+        assert (reply.status, reply.stop, reply.output) == ("failed", None, "Hello.")
+        assert reply.error
+        assert (reply.error.type, reply.error.source) == ("unknown_stop", "provider")
+        assert reply.error.message.startswith("the answer ended for no known reason: ")
+        assert reply.usage.requests == 1
+
+    @pytest.mark.parametrize("made", ENDINGS)
+    @pytest.mark.parametrize("reason", [None, ""])
+    def test_none_is_told(self, made: str, reason: str | None) -> None:
+        reply = ENDINGS[made](reason)
+
+        assert (reply.status, reply.stop, reply.error) == ("completed", None, None)
+
+    @pytest.mark.parametrize("made", ENDINGS)
+    @pytest.mark.parametrize("reason", ["tool_calls", "function_call", "tool_use", "TOOL_CALL"])
+    def test_calls_that_are_not_there_are_no_completion(self, made: str, reason: str) -> None:
+        reply = ENDINGS[made](reason)
+
+        assert (reply.status, reply.stop) == ("failed", "tool_calls")
+        assert reply.error
+        assert reply.error.message == f"the answer ended to call tools ({reason}), and has none"
+
+    def test_an_error_in_the_choice_is_told(self) -> None:
+        error = {"code": 502, "message": "Upstream is down."}
+        first = {**CHAT["choices"][0], "finish_reason": "error", "error": error}
+        reply = as_reply(ChatCompletion.model_construct(**{**CHAT, "choices": [first]}))
+
+        assert (reply.status, reply.error and reply.error.message) == (
+            "failed",
+            "Upstream is down.",
+        )
+        assert reply.error
+        assert (reply.error.type, reply.error.cls) == ("error", "unavailable")
+
+    @pytest.mark.parametrize("blank", ["", " ", "\n\t "])
+    def test_a_blank_refusal_is_none_and_a_blank_answer_no_reason(self, blank: str) -> None:
+        assert chat(refusal=blank).status == "completed"
+        filtered = chat(content=blank, finish_reason="content_filter")
+        assert filtered.error
+        assert filtered.error.message == 'the provider stopped the answer: "content_filter"'
+
+    @pytest.mark.parametrize("reason", ["weird", "tool_calls"])
+    def test_no_workflow_takes_it_for_an_answer(self, go: Go, reason: str) -> None:
+        bad = ended(reason)
+        looped = go(Loop(scripted(bad)).run)
+        escalated = go(
+            Cascade([("a", scripted(bad)), ("b", scripted("b"))], accept=lambda _r: True).run
+        )
+
+        assert (looped.status, looped.stopped_by, looped.error) == ("failed", "failed", bad.error)
+        assert (escalated.tier, escalated.history[0].escalated_by) == ("b", "failed")
 
 
 def foreign(path: str, **attributes: Any) -> object:

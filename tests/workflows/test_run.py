@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio  # noqa: TID251 (as callers use it)
 import math
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, ClassVar
 
 import anyio
@@ -13,7 +16,9 @@ from interlock import (
     Cascade,
     Chain,
     ConfigError,
+    ErrorInfo,
     Limits,
+    Loop,
     Reply,
     Retry,
     Rollout,
@@ -21,13 +26,17 @@ from interlock import (
     RunFailed,
     Stage,
     Tier,
+    ToolCall,
     Usage,
     UsageError,
     cascade,
     chain,
+    streamed,
+    tool,
+    toolbus,
 )
 from interlock.harness import Ctx, Event, inline_sync
-from interlock.testing import ManualClock, scripted
+from interlock.testing import ManualClock, run_checked, scripted
 
 from .conftest import Go
 
@@ -176,6 +185,13 @@ class TestLimits:
         run = Run(limits=Limits(max_tokens=10, weigh=lambda usage: usage.input))
 
         assert go(chain, 1, stages, run=run).stopped_by == "done"
+
+    @pytest.mark.parametrize("seconds", [1e-9, 1e9])
+    def test_the_shortest_and_the_longest_time(self, go: Go, seconds: float) -> None:
+        limits = Limits(timeout=seconds, step_timeout=1e9)
+        result = go(chain, 1, [Stage("a", scripted("a"), timeout=1e9)], run=Run(limits=limits))
+
+        assert result.stopped_by == ("done" if seconds > 1 else "deadline")
 
     def test_cost(self, go: Go) -> None:
         stages = [("a", scripted(used("a", 5, cost=70))), ("b", scripted())]
@@ -385,6 +401,14 @@ class TestRetry:
         assert {key for _, key in keys} == {step.idempotency_key for step in steps}
         assert len(clock.slept) == 2
 
+    def test_the_wait_doubles_up_to_the_longest(self) -> None:
+        retry = Retry(max_attempts=10_000, max_wait=9)
+        reset = ErrorInfo("reset", action="backoff")
+
+        assert [retry.wait(reset, at) for at in (1, 2, 3, 4, 5, 6, 9_999)] == [
+            0.5, 1, 2, 4, 8, 9, 9]  # fmt: skip
+        assert retry.wait(reset, 10_000) is None
+
     def test_what_is_not_worth_it_is_not_retried(self, go: Go, clock: ManualClock) -> None:
         model = scripted(ValueError("bad"))
         result = go(chain, 1, [Stage("a", model, retry=Retry())], run=Run(clock=clock))
@@ -520,6 +544,30 @@ class TestEvents:
         assert events[-1].data == {"status": "completed", "stopped_by": "done"}
         assert all(Event.from_dict(event.to_dict()) == event for event in events)
 
+    @pytest.mark.parametrize(
+        ("limits", "reason"),
+        [
+            (Limits(max_tokens=5), "tokens"),
+            (Limits(max_cost=9), "cost"),
+            (Limits(max_steps=1), "steps"),
+            (Limits(timeout=9), "deadline"),
+            (Limits(max_tokens=6), None),
+        ],
+    )
+    def test_a_limit_that_ends_a_workflow_is_told(
+        self, go: Go, clock: ManualClock, limits: Limits, reason: str | None
+    ) -> None:
+        events: list[Event] = []
+        model = scripted(used("a", 5, cost=9), seconds=9, clock=clock)
+        run = Run(limits=limits, clock=clock, on_event=events.append)
+        result = go(chain, 1, [("a", model), ("b", lambda _a: "b")], run=run)
+        told = [(event.event, event.data) for event in events[-2:]]
+
+        assert result.stopped_by == (reason or "done")
+        assert (told[0] == ("budget", {"stopped_by": reason})) == (reason is not None)
+        assert [event.event for event in events].count("budget") == (reason is not None)
+        assert told[1][0] == "run_ended"
+
     def test_a_listener_that_raises_changes_nothing(self, go: Go) -> None:
         def broken(_event: Event) -> None:
             raise ValueError("listener")
@@ -618,7 +666,7 @@ class TestCancellation:
 
     def test_an_interrupt_of_the_process_passes(self, go: Go) -> None:
         run = Run()
-        with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
+        with pytest.raises(KeyboardInterrupt):
             go(chain, 1, [("a", scripted(KeyboardInterrupt()))], run=run)
 
         assert run.rollout.step("a").status == "cancelled"
@@ -651,11 +699,107 @@ class TestSync:
 
         assert go(chain, 1, [("a", ask)]).output == "A"
 
+    @pytest.mark.parametrize("ends_by", ["timeout", "run timeout", "tool timeout", "cancellation"])
+    def test_a_run_inside_a_thread_that_was_left_behind_ends_and_is_counted_until_then(
+        self, go: Go, ends_by: str
+    ) -> None:
+        ended = threading.Event()
+        run = Run(limits=Limits(timeout=0.3 if ends_by == "run timeout" else None))
+
+        async def work() -> Any:
+            waiting, left = anyio.Event(), anyio.Event()
+
+            async def wait(_value: object) -> str:
+                waiting.set()
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    left.set()
+                return "never"
+
+            inner = Chain([("one", scripted(Reply("a", usage=Usage(10)))), ("two", wait)])
+
+            def thread(_value: object = None) -> Any:
+                try:
+                    return inner.sync(1)
+                finally:
+                    ended.set()
+
+            async with anyio.create_task_group() as group:
+                if ends_by == "tool timeout":
+                    made: Any = tool(thread, name="t", schema={"type": "object"}, timeout=0.3)
+                    turn = scripted(Reply(calls=(ToolCall("1", "t"),)), "end")
+                    group.start_soon(partial(Loop(turn, tools=toolbus(made)).run, run=run))
+                else:
+                    seconds = 0.3 if ends_by == "timeout" else None
+                    stage = Stage("s", thread, timeout=seconds)
+                    group.start_soon(partial(Chain([stage]).run, 1, run=run))
+                await waiting.wait()
+                if ends_by == "cancellation":
+                    group.cancel_scope.cancel()
+            with anyio.fail_after(5):
+                await left.wait()
+
+        go(work)
+        assert ended.wait(5)
+        assert run.rollout.usage == Usage(10)
+        assert run.account.tokens == 10
+
+    @pytest.mark.parametrize("inside", [False, True])
+    def test_what_a_thread_that_was_left_behind_answers_is_not_counted(
+        self, go: Go, inside: bool
+    ) -> None:
+        later, ended, run = threading.Event(), threading.Event(), Run()
+        model = scripted(Reply("late", usage=Usage(99)))
+
+        def thread(_value: object) -> Any:
+            later.wait(5)
+            try:
+                return Chain([("a", model)]).sync(1) if inside else Reply("late", usage=Usage(99))
+            finally:
+                ended.set()
+
+        async def work() -> None:
+            result = await chain(1, [Stage("s", thread, timeout=0.05)], run=run)
+            assert result.status == "failed"
+            later.set()
+            assert await anyio.to_thread.run_sync(ended.wait, 5)
+
+        go(work)
+        assert (run.account.tokens, run.rollout.usage, model.calls) == (0, Usage(), [])
+
     @pytest.mark.parametrize("backend_name", ["asyncio", "trio"])
     def test_in_a_script(self, backend_name: str) -> None:
         made = Cascade([("a", scripted("A"))], accept=yes)
 
         assert made.sync(1, backend=backend_name).output == "A"
+
+    def test_not_in_a_thread_that_a_step_started_itself(self) -> None:
+        inner = Chain([("ask", scripted("in"))], name="inner")
+        refused: list[str] = []
+
+        async def tier(value: object) -> object:
+            try:
+                return await asyncio.to_thread(inner.sync, value)
+            except UsageError as error:
+                refused.append(str(error))
+                return await inner.run(value)
+
+        async def watch() -> Any:
+            async with streamed(Chain([("a", tier)]), 1, buffer=1) as stream:
+                events = [event.path async for event in stream if event.event == "step_ended"]
+                return events, await stream.result()
+
+        events, result = run_checked(watch)
+
+        assert (events, result.output) == (["a/inner/ask", "a"], "in")
+        assert len(refused) == 1
+        assert refused[0].startswith("inner: sync() was called in a thread that a step started")
+
+    def test_a_thread_of_the_callers_own_is_a_script(self) -> None:
+        made = Chain([("a", lambda value: value)])
+        with ThreadPoolExecutor() as pool:
+            assert [one.output for one in pool.map(made.sync, "abc")] == ["a", "b", "c"]
 
     def test_not_inside_a_running_loop(self, go: Go) -> None:
         async def work() -> None:

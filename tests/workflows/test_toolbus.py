@@ -350,6 +350,9 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (look, {"name": ""}, 'name: ""'),
     (look, {"name": "a" * 129}, "name: "),
     (look, {"name": 3}, "name: 3"),
+    (look, {"description": "half \ud800"}, 'description: "half \\ud800": text with a lone'),
+    (open_ended, {"schema": {"type": "object", "title": "\udc80"}}, "schema: {"),
+    (open_ended, {"schema": {"type": "object", "properties": {"\udc80": {}}}}, 'schema: {"type'),
     (look, {"description": 3}, "description: 3"),
     (look, {"timeout": 0}, "timeout: 0"),
     (look, {"timeout": float("inf")}, "timeout: "),
@@ -459,3 +462,10 @@ class TestOfAFunction:
         with pytest.raises(ConfigError, match=r'schema\.pattern: "\('):
             finish({"type": "string", "pattern": "("})
         assert issubclass(UsageError, Exception)
+
+    @pytest.mark.parametrize("schema", [True, False])
+    def test_a_schema_that_is_yes_or_no_is_told_what_to_say_instead(self, schema: Any) -> None:
+        with pytest.raises(ConfigError, match="leave it out for any answer"):
+            finish(schema)
+        with pytest.raises(ConfigError, match=r"t\.schema: .*must be a JSON Schema as a mapping"):
+            tool(lambda: None, name="t", schema=schema)

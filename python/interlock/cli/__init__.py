@@ -64,7 +64,10 @@ def _explained(error: Exception) -> int:
         error.show()
         return error.exit_code
     if isinstance(error, (InterlockError, OSError)):
-        click.echo(f"interlock: {error}", err=True)
+        from interlock.record.report._text import visible
+
+        # It may quote what a stranger wrote, which must not talk to the terminal.
+        click.echo(f"interlock: {visible(str(error))}", err=True)
         return 1
     raise error
 

@@ -29,13 +29,18 @@ def routes() -> None:
 def check(plan: tuple[str, ...], *, warnings: bool, workspace: str | None, as_json: bool) -> int:
     """Find all errors of every PLAN (of a folder, every .json in it); exit 1 when there is one.
 
-    A line names file, step and field. What is doubtful is counted, and printed with --warnings.
+    A line names file, step and field. What is doubtful is counted, and printed with --warnings. A
+    folder without a plan is a mistake in the call.
     """
     from interlock.routing import check_plans
     from interlock.routing._outside import plans_in
 
-    found = [path for each in plan for path in plans_in(each)]
-    report = check_plans(found, workspace=workspace)
+    found = [(each, plans_in(each)) for each in plan]
+    empty = [each for each, paths in found if not paths]
+    if empty:
+        said = f"no plan in {', '.join(empty)}: a plan is a file that ends in .json"
+        raise click.BadParameter(said, param_hint="PLAN")
+    report = check_plans((path for _, paths in found for path in paths), workspace=workspace)
     if as_json:
         shown = report.problems if warnings else report.errors
         click.echo("".join(f"{problem.to_json()}\n" for problem in shown), nl=False)
@@ -64,15 +69,17 @@ def resolve(plan: str, router: str, folder: str, *, select: tuple[str, ...], as_
     """Say which route ROUTER of PLAN would take now, and why; nothing is written."""
     from interlock.errors import RouteError
     from interlock.routing import resolve as resolved
+    from interlock.routing.evidence import visited
 
     loaded, found = _loaded(plan, router)
     run = _run(folder)
     if not Path(folder).is_dir():
         click.echo(f"{folder}: there is no such run yet", err=True)
     sources = _sources(loaded, found, run, select)
-    visit = sum(run.ledger.visits().get(found.id, {}).values()) + 1
+    counts, entries = run.ledger.standing(found.id)
     try:
-        selection = resolved(found, sources, visit=visit)
+        selection = resolved(found, sources, visit=visited(counts, entries) + 1)
+        run.guard(loaded, found, selection, counts)
     except RouteError:
         if not as_json:
             _show_sources(sources)
@@ -134,9 +141,11 @@ def _sources(
 
 
 def _show_sources(sources: tuple[Source, ...]) -> None:
+    from interlock.record.report._text import line
+
     for source in sources:
         state = "found" if _is_there(source) else "absent"
-        click.echo(f"{source.kind:18}  {state:6}  {source.path}")
+        click.echo(line(f"{source.kind:18}  {state:6}  {source.path}"))
 
 
 def _is_there(source: Source) -> bool:
@@ -162,6 +171,8 @@ def explain(run: str, *, as_json: bool) -> int:
     if not evidence:
         click.echo("no router has taken a route in this run", err=True)
         return 0
+    from interlock.record.report._text import line
+
     rows = [
         (
             entry.router_id,
@@ -174,13 +185,16 @@ def explain(run: str, *, as_json: bool) -> int:
         )
         for entry in evidence
     ]
-    widths = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
-    for row in (_HEAD, *rows):
+    # What a stranger wrote into a file must not talk to the terminal.
+    shown = [_HEAD, *(tuple(map(line, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
     for entry in evidence:
         for step in entry.silent:
-            click.echo(f"{entry.router_id}, visit {entry.visit}: {step} ran and wrote no choice")
+            said = f"{entry.router_id}, visit {entry.visit}: {step} ran and wrote no choice"
+            click.echo(line(said))
     return 0
 
 

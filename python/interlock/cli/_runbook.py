@@ -6,9 +6,16 @@ its own, loaded when it runs.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypedDict
+
 import click
 
-__all__ = ["runbook"]
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from interlock.supervise.contract import RuntimeProfile
+
+__all__ = ["RunOptions", "runbook"]
 
 _FILE = click.Path(dir_okay=False)
 
@@ -20,6 +27,20 @@ def runbook() -> None:
     Exit codes: 0 fine; 1 findings, or a refused start; 2 usage; 3 a run that did not end at a
     terminal.
     """
+
+
+class RunOptions(TypedDict):
+    """How a procedure is driven."""
+
+    inputs: tuple[str, ...]
+    inputs_file: str | None
+    profile: RuntimeProfile | None
+    who: str | None
+    run_id: str | None
+    seconds: float | None
+    log: str | None
+    resume: bool
+    rehearse: bool
 
 
 def _with_others(command: click.decorators.FC) -> click.decorators.FC:
@@ -81,29 +102,24 @@ def explore(file: str, others: tuple[str, ...], *, as_json: bool) -> int:
 @click.argument("file", type=_FILE)
 @click.option("--inputs", multiple=True, metavar="NAME=VALUE", help="An input; may be repeated.")
 @click.option(
+    "--inputs-file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Inputs as YAML or JSON; -: the first line of standard input, as JSON. For secrets: "
+    "everybody on the machine can see the arguments of a command.",
+)
+@click.option(
     "--profile",
     type=click.Choice(["R0", "R1", "R2"]),
-    default="R1",
     help="What is enforced; R1 when left out.",
 )
-@click.option("--as", "who", default="operator", metavar="NAME", help="Who works through it.")
+@click.option("--as", "who", metavar="NAME", help="Who works through it; operator when left out.")
 @click.option("--run-id", metavar="ID", help="The id of the run; made when left out.")
 @click.option("--seconds", type=float, metavar="S", help="How long it may take.")
 @click.option("--log", type=_FILE, help="Write every operation to this file, as JSON Lines.")
+@click.option("--resume", is_flag=True, help="Go on with the run of --log; give its secrets again.")
 @click.option("--rehearse", is_flag=True, help="A clock from 0 that `wait` alone moves.")
 @_with_others
-def run(  # noqa: PLR0913 (each an option)
-    file: str,
-    others: tuple[str, ...],
-    inputs: tuple[str, ...],
-    profile: str,
-    who: str,
-    run_id: str | None,
-    seconds: float | None,
-    log: str | None,
-    *,
-    rehearse: bool,
-) -> int:
+def run(file: str, others: tuple[str, ...], **options: Unpack[RunOptions]) -> int:
     """Work through FILE in this terminal: a line is a command, `help` lists them.
 
     It shows the step where the run stands, says of every call whether it may be made, asks whoever
@@ -111,8 +127,7 @@ def run(  # noqa: PLR0913 (each an option)
     """
     from interlock.cli import _runbook_run
 
-    setting = _runbook_run.Setting(inputs, profile, who, run_id, seconds, log, rehearse)
-    return _runbook_run.driven(file, others, setting)
+    return _runbook_run.driven(file, others, options)
 
 
 @runbook.command()

@@ -10,9 +10,9 @@ import click
 
 from interlock._wire import to_json
 from interlock.cli._runbook_lint import policies
-from interlock.cli._runbook_log import read_log, state_of
+from interlock.cli._runbook_log import fault_of, read_log, state_of
 from interlock.record.report._text import visible
-from interlock.supervise import derive_policy, report, simulate, verify_run
+from interlock.supervise import derive_policy, report, simulate
 from interlock.supervise import explore as explored_of
 from interlock.supervise.log import start_deployment
 from interlock.supervise.report import Chain
@@ -39,21 +39,18 @@ def reported(
 
 
 def _report(path: str, policy: str | None, others: Sequence[str]) -> Report:
-    entries, kept = read_log(path)
+    log = read_log(path)
+    entries = log.entries
     followed = None if policy is None else derive_policy(policy, runbooks=policies(others))
-    state = state_of(path, entries, kept, followed)
+    state = state_of(path, log, followed)
     told = report(state, entries, policy=followed, deployment=start_deployment(entries[0]))
-    checked = None if followed is None else verify_run(followed, entries)
-    stands = kept is None or kept.digest() == entries[-1].digest
-    if checked is not None and not checked.ok:
-        click.echo(f"{path}: entry {checked.first_bad}: {visible(checked.reason)}", err=True)
-    elif not stands:
-        click.echo(f"{path}: the run does not stand where the last line says", err=True)
-    elif checked is None:
+    fault = fault_of(followed, log)
+    if fault:
+        click.echo(f"{path}: {visible(fault)}", err=True)
+    elif followed is None:
         # Without the runbook it is not known whether the entries come to what they say.
         return told
-    is_sound = stands and checked is not None and checked.ok
-    return replace(told, chain=Chain(ok=is_sound, head=entries[-1].digest))
+    return replace(told, chain=Chain(ok=not fault, head=entries[-1].digest))
 
 
 def simulated(file: str, logs: Sequence[str], others: Sequence[str], *, as_json: bool) -> int:
@@ -61,7 +58,7 @@ def simulated(file: str, logs: Sequence[str], others: Sequence[str], *, as_json:
     policy = derive_policy(file, runbooks=policies(others))
     found = 0
     for path in logs:
-        told = simulate(policy, read_log(path)[0])
+        told = simulate(policy, read_log(path).entries)
         found += len(told.differences) + len(told.refusals)
         if as_json:
             click.echo(to_json({"log": path, **told.to_dict()}))

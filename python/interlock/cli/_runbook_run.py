@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import anyio
 import click
 
 from interlock.cli._commands import standard_input
 from interlock.cli._runbook_card import card_lines
+from interlock.cli._runbook_inputs import inputs_of, value_of
 from interlock.cli._runbook_lint import policies
-from interlock.cli._runbook_log import LogFile
+from interlock.cli._runbook_log import LogFile, unfinished
 from interlock.errors import InterlockError
 from interlock.record.report._text import visible
 from interlock.supervise import (
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from types import FrameType
 
+    from interlock.cli._runbook import RunOptions
+    from interlock.cli._runbook_log import Log
     from interlock.harness._clock import Clock
-    from interlock.supervise import Policy
-    from interlock.supervise.contract import RuntimeProfile
+    from interlock.supervise import Policy, RunState
 
-__all__ = ["Setting", "driven"]
+__all__ = ["driven"]
 
 HELP = """\
 card                                  the step where the run stands
@@ -56,34 +57,23 @@ _NOT_AT_A_TERMINAL = 3
 _OUTCOMES = ("completed", "failed", "in_doubt")
 
 
-class Setting(NamedTuple):
-    """How a procedure is driven: the options of the command."""
-
-    inputs: tuple[str, ...]
-    profile: str
-    who: str
-    run_id: str | None
-    seconds: float | None
-    log: str | None
-    is_rehearsal: bool
-
-
 class _Misused(Exception):
     """A line that is no command."""
 
 
-def driven(file: str, others: Sequence[str], setting: Setting) -> int:
+def driven(file: str, others: Sequence[str], options: RunOptions) -> int:
     """Drive a run by the lines of standard input.
 
     Returns:
         0 when it ended at a terminal; 1 when it did not start; 3 when it ended elsewhere or not.
     """
     policy = derive_policy(file, runbooks=policies(others))
-    inputs = _inputs(policy, setting.inputs)
+    log = _resumed(policy, options) if options["resume"] else None
+    inputs = inputs_of(policy, options["inputs"], options["inputs_file"])
     # The event loop would hold an interrupt back until the line that is being typed has ended.
     kept = signal.signal(signal.SIGINT, _interrupted)
     try:
-        return anyio.run(_drive, policy, inputs, setting)
+        return anyio.run(_drive, policy, inputs, options, log)
     finally:
         signal.signal(signal.SIGINT, kept)
 
@@ -92,61 +82,65 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
     signal.default_int_handler(number, frame)
 
 
-async def _drive(policy: Policy, inputs: dict[str, object], setting: Setting) -> int:
-    clock: Clock | None = None
-    if setting.is_rehearsal:
-        from interlock.testing import ManualClock
+def _resumed(policy: Policy, options: RunOptions) -> Log:
+    if options["log"] is None:
+        raise click.UsageError("--resume goes on with the run of a log: say which by --log")
+    begin = {"--profile": "profile", "--as": "who", "--run-id": "run_id", "--seconds": "seconds"}
+    if told := [name for name, key in begin.items() if options.get(key) is not None]:
+        raise click.UsageError(f"--resume goes by what the log says: leave out {', '.join(told)}")
+    return unfinished(options["log"], policy)
 
-        clock = ManualClock(0, ids="rehearsal")
-    full = AdapterCoverage(True, True, True)
-    deployment = Deployment(cast("RuntimeProfile", setting.profile), full)
-    store = LogFile(setting.log)
+
+async def _drive(
+    policy: Policy, inputs: dict[str, object], options: RunOptions, log: Log | None
+) -> int:
+    clock = _rehearsal(log) if options["rehearse"] else None
+    deployment = Deployment(options["profile"] or "R1", AdapterCoverage(True, True, True))
+    store = LogFile(options["log"], log)
     sup = Supervisor(policy, store=store, deployment=deployment, clock=clock)
-    began = await sup.start(
-        agent_identity=setting.who,
-        inputs=inputs,
-        wall_clock_seconds=setting.seconds,
-        run_id=setting.run_id,
-    )
-    for refusal in began.refusals:
-        click.echo(f"refused: {visible(refusal.message)} [{refusal.code}]")
-    if began.state is None:
-        store.close(None)
-        return 1
+    state: RunState | None = None
     try:
-        _show(card_lines(sup.card()))
-        await _Terminal(sup, setting.who, clock).read()
+        state = await _begun(sup, inputs, options, log)
+        if state is None:
+            return 1
+        if not state.is_over:
+            _show(card_lines(sup.card()))
+        await _Terminal(sup, state.agent_identity, clock).read()
     finally:
-        store.close(sup.state)
+        store.close(None if state is None else sup.state)
     state = sup.state
     click.echo(f"{state.run_id}: {state.outcome or f'stands at {state.current}'}")
     return 0 if state.is_over and state.current in policy.terminals else _NOT_AT_A_TERMINAL
 
 
+def _rehearsal(log: Log | None) -> Clock:
+    """Return a clock from 0, or from where the run of a log was."""
+    from interlock.testing import ManualClock
+
+    last = None if log is None or log.state is None else log.state.last_now
+    return ManualClock(round(1000 * (last or 0)), ids="rehearsal")
+
+
+async def _begun(
+    sup: Supervisor, inputs: dict[str, object], options: RunOptions, log: Log | None
+) -> RunState | None:
+    """Begin a run, or go on with the one of a log; None where it is refused, which is told."""
+    if log is not None and log.state is not None:
+        return await sup.load(log.state.run_id, secrets=inputs)
+    began = await sup.start(
+        agent_identity=options["who"] or "operator",
+        inputs=inputs,
+        wall_clock_seconds=options["seconds"],
+        run_id=options["run_id"],
+    )
+    for refusal in began.refusals:
+        click.echo(f"refused: {visible(refusal.message)} [{refusal.code}]")
+    return began.state
+
+
 def _show(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(visible(line))
-
-
-def _inputs(policy: Policy, given: Iterable[str]) -> dict[str, object]:
-    """Read inputs `name=value`; a value is JSON where the input is no text."""
-    inputs: dict[str, object] = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise click.BadParameter("must be NAME=VALUE", param_hint="--inputs")
-        declared = policy.inputs.get(name)
-        is_text = declared is None or declared.type == "string"
-        inputs[name] = value if is_text else _value(value)
-    return inputs
-
-
-def _value(text: str) -> object:
-    """Read a value: JSON where it is some, else text."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 class _Terminal:
@@ -297,7 +291,7 @@ def _needs(words: list[str], count: int, usage: str) -> list[str]:
 def _pairs(words: Sequence[str]) -> dict[str, object]:
     """Read `name=value` words, or one JSON object."""
     if len(words) == 1 and words[0].startswith("{"):
-        read = _value(words[0])
+        read = value_of(words[0])
         if isinstance(read, dict):
             return cast("dict[str, object]", read)
         raise _Misused("this is no JSON object")
@@ -306,5 +300,5 @@ def _pairs(words: Sequence[str]) -> dict[str, object]:
         name, equals, value = word.partition("=")
         if not equals:
             raise _Misused(f"{word} is not NAME=VALUE")
-        found[name] = _value(value)
+        found[name] = value_of(value)
     return found

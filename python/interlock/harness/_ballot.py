@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, UsageError
 from interlock.harness._branches import BranchOutcome
+from interlock.harness._frame import input_digest
 from interlock.record._data import Record
 from interlock.record.reply import plain_data
 from interlock.record.result import Result
@@ -19,7 +20,15 @@ if TYPE_CHECKING:
     from interlock.record.values import Reply
     from interlock.tools.consensus_vote import VoteResult
 
-__all__ = ["AnswerGroup", "VotingResult", "groups_of", "text_of", "vote_of", "weight_of"]
+__all__ = [
+    "AnswerGroup",
+    "VotingResult",
+    "digested",
+    "groups_of",
+    "text_of",
+    "vote_of",
+    "weight_of",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +97,17 @@ def groups_of(counted: VoteResult | None) -> tuple[AnswerGroup, ...]:
     return tuple(
         AnswerGroup(value=group.value, weight=group.weight, voters=group.voters)
         for group in (counted.groups if counted else ())
+    )
+
+
+def digested(counted: VoteResult) -> VoteResult:
+    """Give a count whose answers are digests, for a record that holds no answers."""
+    return replace(
+        counted,
+        winner={"digest": input_digest(counted.winner)},
+        groups=tuple(
+            replace(group, value={"digest": input_digest(group.value)}) for group in counted.groups
+        ),
     )
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import anyio
-
 from interlock import _core
 from interlock.errors import ConfigError, UsageError
+from interlock.harness._fan_out import FanOut
 from interlock.harness._frame import Reading, input_digest
 from interlock.harness._guard import Judged
 from interlock.harness._told import not_called, shown
-from interlock.harness.limits import RunRefused, Stopped
+from interlock.harness.limits import Stopped
 from interlock.record.reply import as_json_reply, plain_data
 from interlock.record.rollout import Step
 from interlock.record.values import ErrorInfo, Reply, ToolCall, ToolResult
@@ -137,24 +136,14 @@ class Batch:
 
     async def _overlapping(self, slots: list[_Slot]) -> None:
         """Run calls at once, as many as the run allows."""
-        # Whichever task is first takes the next call, so that they start in their order.
-        waiting, faults = iter(slots), list[Exception]()
+        fan = FanOut(len(slots), self._walk.run.concurrency)
 
-        async def work() -> None:
-            for slot in waiting:
-                if self.stop is not None:
-                    return
-                try:
-                    await self._run(slot)
-                except (UsageError, RunRefused) as error:
-                    faults.append(error)
-                    group.cancel_scope.cancel()
+        async def work(number: int) -> None:
+            await self._run(slots[number])
+            if self.stop is not None:
+                fan.close()
 
-        async with anyio.create_task_group() as group:
-            for _ in range(min(len(slots), self._walk.run.concurrency)):
-                group.start_soon(work)
-        if faults:
-            raise faults[0]
+        await fan.run(work)
 
     async def _ended(self, slot: _Slot) -> None:
         """Show the result of a call to the hooks; one that did not start is skipped."""
@@ -215,19 +204,23 @@ class Batch:
 def _read(value: object, *, step: str) -> Reading:
     """Read what a tool answered: a `ToolResult`, or what any callable may return."""
     if isinstance(value, ToolResult):
-        try:
-            result = replace(value, output=plain_data(value.output))
-        except ConfigError as error:
-            raise UsageError(f"{step} returned a result that JSON cannot hold: {error}") from None
+        result = replace(value, output=_plain(value.output, step))
         is_done = value.status == "completed"
         said = Reply(
             usage=value.usage, status="completed" if is_done else "failed", error=value.error
         )
         return Reading(said, result=result)
     reply = as_json_reply(value, step=step)
-    output = reply.output if reply.data is None else plain_data(reply.data)
+    output = reply.output if reply.data is None else _plain(reply.data, step)
     status: ToolStatus = "failed" if reply.status == "failed" else "completed"
     return Reading(reply, result=ToolResult("", "", status, output, reply.error, usage=reply.usage))
+
+
+def _plain(output: object, step: str) -> object:
+    try:
+        return plain_data(output)
+    except ConfigError as error:
+        raise UsageError(f"{step} returned a result that JSON cannot hold: {error}") from None
 
 
 def _step_name(name: str) -> str:

@@ -84,11 +84,11 @@ class Branches:
         """List name, callable and input of each.
 
         Raises:
-            UsageError: When `over` gives no items.
+            UsageError: When `over` gives no items, or raises.
         """
         if self.each is None:
             return [(name, part, values) for name, part in self.parts.items()]
-        items = _given(self.over(values), step) if callable(self.over) else self.over
+        items = _given(self.over, values, step) if callable(self.over) else self.over
         return [(str(at), self.each, item) for at, item in enumerate(items)]
 
     def config(self) -> dict[str, object]:
@@ -135,8 +135,12 @@ def _read_over(
     return items or ()
 
 
-def _given(given: object, step: str) -> tuple[object, ...]:
-    items = _items(given)
+def _given(over: Callable[[object], object], values: object, step: str) -> tuple[object, ...]:
+    try:
+        given = over(values)
+        items = _items(given)
+    except Exception as error:
+        raise UsageError(f"{step}: `over` raised: {error!r}") from error
     if items is None:
         kind = type(given).__name__
         raise UsageError(f"{step}: `over` gave a {kind}; it must give items, such as a list")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from anyio import to_thread
 
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.harness._config import wrong
 
 if TYPE_CHECKING:
@@ -32,23 +33,22 @@ class Call(NamedTuple):
 
     async def work(self, value: object, ctx: object, run: Run | None) -> object:
         """Call for work: a sync function in a worker thread, unless `inline_sync` is in force."""
-        function = self.function
-        if self.is_async:
-            return await (function(value, ctx) if self.takes_ctx else function(value))
-        if _inline.get():
+        if self.is_async or _inline.get():
             return await self.judge(value, ctx)
         args = (value, ctx) if self.takes_ctx else (value,)
         # A thread cannot be stopped: when the step is cancelled it is left to end by itself.
         limiter = None if run is None else run.threads()
-        (answer,) = await to_thread.run_sync(
-            _boxed, function, args, abandon_on_cancel=True, limiter=limiter
-        )
-        return await _awaited(answer)
+        with no_false_cancellation():
+            (answer,) = await to_thread.run_sync(
+                _boxed, self.function, args, abandon_on_cancel=True, limiter=limiter
+            )
+            return await _awaited(answer)
 
     async def judge(self, value: object, ctx: object) -> object:
-        """Call for judgement: inline, whatever it is."""
+        """Call inline, whatever it is: for judgement, and for work that is async."""
         function = self.function
-        return await _awaited(function(value, ctx) if self.takes_ctx else function(value))
+        with no_false_cancellation():
+            return await _awaited(function(value, ctx) if self.takes_ctx else function(value))
 
 
 def _boxed(function: Callable[..., Any], args: tuple[object, ...]) -> tuple[object]:

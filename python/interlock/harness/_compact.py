@@ -90,6 +90,7 @@ class Compactor:
         base = compact.window if compact.window is not None else max_tokens
         self._line = None if compact.at is None else compact.at * cast("int", base)
         self._is_armed = True
+        self._kept = 0
         self.count = self.replaced = 0
 
     async def compact(self, walk: Walk, history: History, read: int) -> None:
@@ -121,14 +122,14 @@ class Compactor:
             cut,
             ToolResult("", "compacted", "completed", summary, turn=turn, replaced=stands_for),
         )
-        self._is_armed = False
+        self._is_armed, self._kept = False, history.fresh
         self.count += 1
         self.replaced += len(gone)
         await walk.tell("compacted", outcome.step.path, {"replaced": len(gone)})
 
     def _is_due(self, history: History, read: int) -> bool:
         if self._line is None:
-            return history.fresh >= cast("int", self._compact.after)
+            return history.fresh - self._kept >= cast("int", self._compact.after)
         if read < self._line:
             self._is_armed = True
             return False

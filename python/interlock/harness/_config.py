@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
@@ -31,6 +30,9 @@ __all__ = [
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+
+_LONGEST = 1_000_000_000
+"""Thirty years of seconds: an end that no date can have would be no end."""
 
 
 class Frozen:
@@ -173,9 +175,10 @@ def seconds_problems(value: object, field: str) -> list[Problem]:
     if value is None:
         return []
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if is_number and math.isfinite(cast("Any", value)) and cast("Any", value) > 0:
+    if is_number and 0 < cast("float", value) <= _LONGEST:
         return []
-    return [wrong(value, field, "must be seconds, finite and more than 0, or None for no limit")]
+    message = f"must be seconds, more than 0 and at most {_LONGEST:,}, or None for no limit"
+    return [wrong(value, field, message)]
 
 
 def reserve_problems(value: object, field: str) -> list[Problem]:

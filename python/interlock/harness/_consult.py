@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.harness._ending import Ending
 from interlock.harness._frame import Frame, Plan, current_frame
 from interlock.harness._walk import SHIELD_SECONDS
@@ -60,14 +61,15 @@ async def consult(
     decision: object = None
     fault: Exception | None = None
     try:
-        answer = await _judged(frame, timeout)
+        with no_false_cancellation():
+            answer = await _judged(frame, timeout)
         decision = decision_of(answer)
     except Exception as error:
         fault = error
         raise
     finally:
         # PERF: most hooks leave nothing to record.
-        if decision is not None or frame.readings or frame.nested:
+        if decision is not None or frame.readings or frame.left or frame.nested:
             ending = Ending(frame, 1, started, started_s)
             if fault is not None:
                 ending.raised(fault, None, clock.now())
@@ -79,12 +81,14 @@ async def consult(
 
 async def _judged(frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC109
     walk, call, value = frame.walk, frame.plan.call, frame.plan.value
+    consulted: list[Frame] = [] if walk.run.tape is None else walk.run.tape.consulted
     token = current_frame.set(frame)
     try:
         answer = call.function(value, Ctx(frame, 1)) if call.takes_ctx else call.function(value)
         # PERF: what is sync is over here, and needs no end.
         if not inspect.isawaitable(answer):
             return answer
+        consulted.append(frame)
         left = walk.time_left() if walk.is_timed else math.inf
         seconds = min(left, math.inf if timeout is None else timeout)
         if seconds == math.inf:
@@ -94,3 +98,5 @@ async def _judged(frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC
         raise TimeoutError(f"no answer within {seconds:g} s")
     finally:
         current_frame.reset(token)
+        if frame in consulted:
+            consulted.remove(frame)

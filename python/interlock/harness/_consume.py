@@ -12,6 +12,7 @@ import anyio
 
 from interlock.errors import UsageError
 from interlock.harness._callables import Call
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.record._providers import provider_reply
 from interlock.record._streams import Collector
 
@@ -55,7 +56,8 @@ async def _read(stream: object, emit: _Emit, run: Run) -> Reply:
     try:
         while True:
             try:
-                piece = await following()
+                with no_false_cancellation():
+                    piece = await following()
             except Exception as error:  # noqa: BLE001 (the stream broke; what came is kept)
                 return collector.reply(error)
             if piece is _END:
@@ -108,9 +110,10 @@ async def _closed(stream: object, run: Run, name: str = "aclose", *args: None) -
         return
     with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
         try:
-            if inspect.iscoroutinefunction(close):
-                await close(*args)
-            else:
-                await _worked(partial(close, *args), run)
+            with no_false_cancellation():
+                if inspect.iscoroutinefunction(close):
+                    await close(*args)
+                else:
+                    await _worked(partial(close, *args), run)
         except Exception:  # noqa: BLE001 (what was read is there, or its own error is)
             return

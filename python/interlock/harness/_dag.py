@@ -71,7 +71,7 @@ class Dag:
         }
         self.known: dict[int, str] = dict.fromkeys(self.done, "completed")
         self._steps = [job.step for job in jobs]
-        self._digest = input_digest(values)
+        self._digest = walk.digest
         self._digests: dict[int, str | None] = {}
         self._passed: dict[int, Usage] = {}
         self._paths: dict[int, str] = {}
@@ -111,15 +111,21 @@ class Dag:
 
     def states(self) -> dict[int, str]:
         """Give the state of every node; of one that did not run, by what it needs."""
-        known, now = dict(self.known), self._now()
+        known = dict(self.known)
         is_over = len(known) == len(self.jobs)
         for at in () if is_over else ordered(self._steps):
             if at not in known:
-                known[at] = standing(self._steps[at], known, now) or "waiting"
+                # One whose time has come by now waits all the same.
+                known[at] = standing(self._steps[at], known, 0) or "waiting"
         return known
 
-    def _now(self) -> int:
-        return self.walk.run.clock.now()
+    def _now(self, at: int) -> int:
+        """Give the instant by which a node is due or not; in a replay one that says as it was."""
+        after = self._steps[at].after
+        if after is None or self.walk.reel is None:
+            return 0 if after is None else self.walk.run.clock.now()
+        first = self._path_of(at if self.jobs[at].judge is None else ~at)
+        return after if self.walk.reel.is_due(first) else after - 1
 
     def _open_places(self) -> None:
         """Start what is ready, as far as there are places."""
@@ -143,7 +149,7 @@ class Dag:
         while self._ready and not (is_over or self._is_held):
             at = heappop(self._ready)
             step = self._steps[at]
-            state = standing(step, self.known, self._now() if step.after is not None else 0)
+            state = standing(step, self.known, self._now(at))
             if state is None:
                 self._started.add(at)
                 return at
@@ -155,7 +161,7 @@ class Dag:
 
     def _recall(self) -> None:
         """Take up what waited for a time that has come."""
-        due = [at for at in self._later if cast("int", self._steps[at].after) <= self._now()]
+        due = [at for at in self._later if cast("int", self._steps[at].after) <= self._now(at)]
         for at in due:
             self._later.remove(at)
             heappush(self._ready, at)
@@ -174,7 +180,9 @@ class Dag:
             done = await self._taken(at)
         except Stopped as stop:
             self._stop(at, stop)
-        except (Exception, KeyboardInterrupt, SystemExit) as fault:  # noqa: BLE001 (raised in `run`)
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as fault:  # noqa: BLE001 (raised in `run`)
             # The others are ended first: from a task group it would come wrapped.
             self._fault = self._fault or fault
             self._group.cancel_scope.cancel()
@@ -187,8 +195,8 @@ class Dag:
 
     def _stop(self, at: int, stop: Stopped) -> None:
         """Note that a node did not start; where others give tokens back, it is tried again."""
-        if stop.path not in (self._paths.get(at), self._paths.get(~at)):
-            # It did start, and a step inside it did not.
+        if stop.path is None or stop.path not in (self._paths.get(at), self._paths.get(~at)):
+            # It did start; a step inside it did not, or its next attempt.
             self.known[at] = "cancelled"
         else:
             self._started.discard(at)
@@ -198,9 +206,10 @@ class Dag:
         else:
             self.stopped_by = self.stopped_by or stop.reason
 
-    def _place_of(self, at: int, name: str) -> str:
-        """Give the path of a node, or of its condition, the same when it is tried again."""
+    def _path_of(self, at: int) -> str:
+        """Give the path of a node, or at `~at` of its condition, the same at every try."""
         if at not in self._paths:
+            name = self._steps[at].id if at >= 0 else f"when_{self._steps[~at].id}"
             self._paths[at] = self.walk.place(name, self.under)
         return self._paths[at]
 
@@ -214,7 +223,7 @@ class Dag:
                 "decision",
                 job.judge.call,
                 inputs,
-                path=self._place_of(~at, f"when_{job.step.id}"),
+                path=self._path_of(~at),
                 digest=digest,
                 is_judgement=True,
                 read=job.judge.read,
@@ -229,7 +238,7 @@ class Dag:
             self.kind,
             job.call,
             inputs,
-            path=self._place_of(at, job.step.id),
+            path=self._path_of(at),
             digest=digest,
             read=Fresh(self.done[need] for need in job.step.needs),
             **job.options,
@@ -261,7 +270,7 @@ class Dag:
 
     def _unstarted(self, at: int, states: Mapping[int, str]) -> NodeOutcome:
         state = "cancelled" if at in self._started and at not in self.known else states[at]
-        why = held(self._steps, at, states, self._now()).reason if state != "cancelled" else ""
+        why = held(self._steps, at, states, 0).reason if state != "cancelled" else ""
         if not why:
             why = f"was {'cancelled' if state == 'cancelled' else 'not started'}"
             why += f": {self.stopped_by}" if self.stopped_by else ""
@@ -274,16 +283,19 @@ class Dag:
         for at, outcome in enumerate(outcomes):
             if outcome.state in ran:
                 continue
+            path, is_open = self._path_of(at), outcome.state == "undetermined"
+            now = self.walk.instant(path)
             decision: dict[str, object] = {"state": outcome.state, "reason": outcome.reason}
             if outcome.state == "waiting":
-                decision |= held(self._steps, at, states, self._now()).to_dict()
-            is_open = outcome.state == "undetermined"
+                decision |= held(self._steps, at, states, now).to_dict()
             await self.walk.note(
                 Step(
-                    path=self._place_of(at, outcome.id),
+                    path=path,
                     name=outcome.id,
                     kind=self.kind,
                     status="undetermined" if is_open else "skipped",
+                    started_at=_core.format_instant(now),
+                    ended_at=_core.format_instant(now),
                     error=ErrorInfo(
                         outcome.state, outcome.reason, "permission", "skip", source="sequence"
                     ),

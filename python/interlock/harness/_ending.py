@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from interlock import _core
+from interlock._wire import draft_of
 from interlock.errors import ConfigError, UsageError
 from interlock.harness._frame import NOTHING, Outcome, Reading, input_digest
 from interlock.harness.limits import Stopped
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Ending"]
 
+_Made = draft_of(Step)
+"""A step in the making. PERF: it is made once for each, and sets its many fields one by one."""
 _ANSWER = ("output", "data", "usage", "error", "rollout")
 _BESIDE = ("calls", "stop", "model", "provider", "id", "error", "meta")
 
@@ -68,6 +71,7 @@ class Ending:
             self.verdict, self.result = found.verdict, found.result
             self.returned, found = found.returned, found.reply
         self.reply = found
+        frame.is_unmetered |= bool(found.meta.get("usage_missing"))
         if isinstance(self.value, Result):
             self._join(self.value)
         elif not (frame.has_counted(self.value) or frame.has_counted(found)):
@@ -96,6 +100,7 @@ class Ending:
 
     def timed_out(self, seconds: float, retry: Retry | None, now: int) -> None:
         """Note that there was no answer in time: of an effect nobody knows whether it happened."""
+        self.frame.leave()
         self.raised(TimeoutError(f"no answer within {seconds:g} s"), retry, now)
         if not self.frame.plan.may_repeat:
             self.status = "in_doubt"
@@ -105,6 +110,7 @@ class Ending:
         if isinstance(error, UsageError):
             self.status, self.error = "failed", ErrorInfo.of(error)
         elif self.status is None:
+            self.frame.leave()
             self.status = "cancelled" if self.frame.plan.may_repeat else "in_doubt"
             if isinstance(error, Stopped):
                 self.error = ErrorInfo("stopped", error.reason, "cancelled", "escalate")
@@ -129,27 +135,28 @@ class Ending:
             self.usage = child.usage
         self._judged()
         ended = (len(walk.steps), walk.finished)
-        return Step(
-            path=plan.path,
-            name=plan.name,
-            kind=plan.kind,
-            status=self.status or "completed",
-            attempt=self.attempt,
-            started_at=_core.format_instant(self.started),
-            ended_at=_core.format_instant(clock.now()),
-            duration_ms=round((clock.monotonic() - self.started_s) * 1000, 3),
-            input_digest=plan.digest,
-            output=self._output(),
-            usage=self.usage,
-            error=self.error,
-            effect=plan.effect,
-            call_id=plan.call_id,
-            idempotency_key=frame.key() if plan.kind == "tool" else frame.made_key,
-            decision=self.decision,
-            child=child,
-            order=() if slot is None or ended == (slot + 1, slot) else ended,
-            meta=self._meta(),
-        )
+        step = _Made()
+        step.path = plan.path
+        step.name = plan.name
+        step.kind = plan.kind
+        step.status = self.status or "completed"
+        step.attempt = self.attempt
+        step.started_at = _core.format_instant(self.started)
+        step.ended_at = _core.format_instant(clock.now())
+        step.duration_ms = round((clock.monotonic() - self.started_s) * 1000, 3)
+        step.input_digest = plan.digest
+        step.output = self._output()
+        step.usage = self.usage
+        step.error = self.error
+        step.effect = plan.effect
+        step.call_id = plan.call_id
+        step.idempotency_key = frame.key() if plan.kind == "tool" else frame.made_key
+        step.decision = self.decision
+        step.child = child
+        step.order = () if slot is None or ended == (slot + 1, slot) else ended
+        step.meta = self._meta()
+        step.__class__ = Step
+        return cast("Step", step)
 
     def outcome(self, step: Step) -> Outcome:
         """Give what the workflow goes on with."""
@@ -185,8 +192,10 @@ class Ending:
     def _meta(self) -> dict[str, object]:
         frame = self.frame
         meta = dict(frame.plan.meta)
-        seen = (("now", frame.readings), ("inside", frame.made))
+        seen = (("now", frame.readings), ("left", frame.left), ("inside", frame.made))
         meta |= {name: value for name, value in seen if value}
+        if frame.is_unmetered:
+            meta["usage_missing"] = True
         is_kept = frame.walk.run.content == "full"
         if self.result is not None:
             if is_kept and self._ran_inside() and not self.result.usage.is_nothing:
@@ -198,8 +207,6 @@ class Ending:
             return {**meta, "reply": told}
         if self.reply is None or self.verdict is not None:
             return meta
-        if self.reply.meta.get("usage_missing"):
-            meta["usage_missing"] = True
         if is_kept and not isinstance(self.value, str):
             meta["reply"] = self._beside_text(self.returned or self.reply)
         return meta

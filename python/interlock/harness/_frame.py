@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from interlock import _core
 from interlock.errors import ConfigError
-from interlock.record.reply import as_reply, plain_data
-from interlock.record.result import Result
+from interlock.record.reply import as_reply, data_digest
 from interlock.record.usage import NOTHING, Usage
 
 if TYPE_CHECKING:
     from interlock.harness._callables import Call
+    from interlock.harness._cue import Cue
     from interlock.harness._recorder import Recorder
-    from interlock.harness._reel import Cue
     from interlock.harness._walk import Walk
     from interlock.harness.limits import Account
     from interlock.record.rollout import Kind, Step
@@ -96,20 +95,37 @@ class Plan:
     meta: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-@dataclass(slots=True)
 class Frame:
     """A step in progress, and what was found in it."""
 
-    walk: Walk
-    plan: Plan
-    names: dict[str, int] = field(default_factory=dict[str, int])
-    nested: list[Recorder] = field(default_factory=list["Recorder"])
-    counted: list[object] = field(default_factory=list[object])
-    inside: Usage = NOTHING
-    made: list[str] = field(default_factory=list[str])
-    readings: list[int] = field(default_factory=list[int])
-    cue: Cue | None = None
-    made_key: str | None = None
+    __slots__ = (
+        "counted",
+        "cue",
+        "inside",
+        "is_unmetered",
+        "left",
+        "made",
+        "made_key",
+        "names",
+        "nested",
+        "plan",
+        "readings",
+        "walk",
+    )
+
+    def __init__(self, walk: Walk, plan: Plan, cue: Cue | None = None) -> None:
+        """Begin with nothing found."""
+        self.walk, self.plan, self.cue = walk, plan, cue
+        self.names: dict[str, int] = {}
+        self.nested: list[Recorder] = []
+        self.counted: list[object] = []
+        self.inside: Usage = NOTHING
+        self.made: list[str] = []
+        self.readings: list[int] = []
+        self.left: list[float] = []
+        self.made_key: str | None = None
+        # Whether a provider's reply in it told no usage.
+        self.is_unmetered = False
 
     def key(self) -> str:
         """Return the idempotency key, made when it is first asked for."""
@@ -118,18 +134,28 @@ class Frame:
             self.made_key = _core.digest([self.walk.run.run_id, plan.path, plan.name, plan.digest])
         return self.made_key
 
+    def reading(self, read: Callable[[], int]) -> int:
+        """Read an instant, which is recorded; one that is played again as it was."""
+        self.readings.append(read() if self.cue is None else self.cue.reading())
+        return self.readings[-1]
+
     def covered(self, account: Account) -> int:
         """Return what this step and those around it hold reserved in an account."""
         own = self.plan.reserve if account in self.walk.accounts else 0
         return own + (self.plan.outer.covered(account) if self.plan.outer is not None else 0)
+
+    def leave(self) -> None:
+        """End the runs inside it that nobody waits for: the thread that did was left behind."""
+        for inner in self.nested:
+            if inner.ended is None:
+                inner.scope.cancel()
 
     def has_counted(self, value: object) -> bool:
         """Say whether an answer came from a step or run inside this one, and was counted there."""
         return any(value is one for one in self.counted)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of a step.
 
     Attributes:
@@ -170,12 +196,8 @@ def unique(names: dict[str, int], path: str) -> str:
 
 
 def input_digest(value: object) -> str | None:
-    """Return the digest of an input; None when it has no canonical form."""
+    """Return the digest of an input, as of `data_digest`; None when it has no canonical form."""
     try:
-        if isinstance(value, Result):
-            # When it ran, and in which run, is no part of what it says.
-            return _core.digest({**value.to_dict(), "rollout": value.rollout.canonical()})
-        # PERF: what is plain already is read in place.
-        return _core.digest(value if type(value) in (str, dict, list) else plain_data(value))
+        return data_digest(value)
     except ConfigError:
         return None

@@ -9,6 +9,7 @@ from interlock import _core
 from interlock.errors import ConfigError
 from interlock.harness._clock import SystemClock
 from interlock.harness._frame import current_frame
+from interlock.harness._nesting import one_deeper
 from interlock.harness._told import cut, error_of, listed, not_called, shown
 from interlock.harness.limits import RunRefused, Stopped
 from interlock.record.reply import as_json_reply, plain_data
@@ -43,13 +44,16 @@ async def invoke(tool: Tool[..., Any], call: ToolCall, ctx: Ctx | None) -> ToolR
         return failed(call, refusal, tool)
     frame = current_frame.get()
     try:
-        value, is_late = await _called(tool, values, ctx, frame)
+        with one_deeper(f"tool `{tool.name}`"):
+            value, is_late = await _called(tool, values, ctx, frame)
     except (Stopped, RunRefused):
         # No failure of the tool: the run around it ends.
         raise
     except Exception as error:  # noqa: BLE001 (a failed tool is a result for the next turn to read)
         return _raised(call, tool, error)
     if is_late:
+        if frame is not None:
+            frame.leave()
         return _raised(call, tool, TimeoutError(f"no answer within {tool.timeout:g} s"))
     return _answered(call, tool, value, frame)
 
@@ -100,6 +104,8 @@ def _answered(
         info = ErrorInfo("unreadable_output", said, "bug", source="interlock")
         return failed(call, info, tool)
     usage = NOTHING if _is_counted(value, reply, frame) else reply.usage
+    if frame is not None and reply.meta.get("usage_missing"):
+        frame.is_unmetered = True
     if reply.status == "failed":
         info = reply.error or ErrorInfo("failed", reply.output)
         return failed(call, _clean(info), tool, usage)

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from anyio import CancelScope
+
 from interlock import _core
 from interlock.harness._frame import Frame, input_digest, unique
 from interlock.harness.limits import Account, Limits
@@ -56,8 +58,10 @@ class Recorder:
         self.steps: list[Step | None] = []
         self.started = run.clock.now()
         self.ended: Rollout | None = None
+        self.scope = CancelScope()
         self.input: object = None
         self.input_digest: str | None = None
+        self.digest: str | None = None
         self.finished: int = 0
         self.overrun = False
         for account in self.accounts:
@@ -87,9 +91,10 @@ class Recorder:
         return f"{unique(self.run.names, self.name)}/" if self.run.walks else ""
 
     def start(self, values: object) -> None:
-        """Keep what the run was started with: of a nested one it stands in the step around it."""
+        """Digest what the run was started with, and keep it; a nested one's stands around it."""
+        self.digest = input_digest(values)
         if self.outer is None:
-            self.input_digest = input_digest(values)
+            self.input_digest = self.digest
             is_kept = self.run.content == "full" and self.input_digest is not None
             self.input = plain_data(values) if is_kept else None
 
@@ -158,6 +163,10 @@ class Recorder:
     def add_hooks(self, hooks: Iterable[Hooks]) -> None:
         """Have hooks asked from now on, here and in every workflow inside; each of them once."""
         self.hooks += tuple(one for one in hooks if all(one is not known for known in self.hooks))
+
+    def instant(self, path: str) -> int:
+        """Give the instant for a step that is noted; in a replay the recorded one."""
+        return self.run.clock.now() if self.reel is None else self.reel.instant(path)
 
     async def note(self, step: Step) -> None:
         """Record a step that is not run, such as one that is blocked or skipped."""

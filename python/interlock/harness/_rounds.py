@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from interlock import _core
-from interlock.errors import ConfigError, UsageError
+from interlock.errors import ConfigError
+from interlock.harness._config import wrong
 from interlock.harness._frame import input_digest
+from interlock.harness.judge import is_score
 from interlock.record._data import Record
-from interlock.record.reply import plain_data
+from interlock.record.reply import data_digest
 from interlock.record.usage import NOTHING, Usage
 from interlock.record.values import ErrorInfo, Reply, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from interlock.errors import Problem
+
 __all__ = [
     "RefineRound",
     "best_of",
-    "check_score",
     "feedback_digest",
     "fingerprint",
-    "is_score",
+    "target_problems",
 ]
 
 
@@ -71,20 +73,11 @@ def best_of(rounds: Sequence[RefineRound]) -> RefineRound | None:
     return max(scored, key=lambda pair: pair[0])[1]
 
 
-def is_score(value: object) -> bool:
-    """Say whether a value can be compared as a score: a finite number."""
-    return type(value) in (int, float) and math.isfinite(cast("float", value))
-
-
-def check_score(score: object, step: str) -> None:
-    """Refuse a score that is none.
-
-    Raises:
-        UsageError: Naming the step that gave it.
-    """
-    if score is not None and not is_score(score):
-        shown = _core.preview(score)
-        raise UsageError(f"{step} gave the score {shown}; a score is a finite number, or None")
+def target_problems(target: object) -> list[Problem]:
+    """Check what a score is compared with."""
+    if target is None or is_score(target):
+        return []
+    return [wrong(target, "target", "must be a finite number, or None for the judge's yes")]
 
 
 def fingerprint(answer: Reply | None) -> str:
@@ -98,6 +91,6 @@ def feedback_digest(values: object, latest: RefineRound) -> str | None:
     try:
         told = cast("Verdict", latest.verdict).to_dict()
         drafted = cast("Reply", latest.answer)
-        return _core.digest([plain_data(values), drafted.output, told])
+        return _core.digest([data_digest(values), drafted.output, told])
     except ConfigError:
         return None

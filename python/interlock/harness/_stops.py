@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -13,7 +14,7 @@ from interlock.errors import Problem, UsageError
 from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import keywords, raise_problems, wrong
 from interlock.harness._consult import consult
-from interlock.harness._frame import input_digest
+from interlock.harness._frame import current_frame, input_digest
 from interlock.harness.limits import PASSING
 from interlock.record.rollout import Step
 from interlock.record.values import ErrorInfo
@@ -24,8 +25,8 @@ from interlock.tools.stall_detect import stall_detect
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from interlock.harness._frame import Frame
     from interlock.harness._walk import Walk
-    from interlock.harness.ctx import Ctx
     from interlock.harness.loop_state import Exchange, LoopState
     from interlock.tools.deadline_check import DeadlineResult
     from interlock.tools.stall_detect import StallResult
@@ -95,8 +96,8 @@ class DeadlineCheck:
     """Ends a loop when no time is left, or not enough for one more turn; see `deadline_check`.
 
     Args:
-        deadline: The end, as an instant; required unless *budget_ms* is given.
-        budget_ms: Milliseconds from the start.
+        deadline: The end, as an instant; required unless *budget_ms* is given, and wins over it.
+        budget_ms: Milliseconds from the start, by a clock that is never set back.
         started_at: The start; that of the loop when None.
         step_cost_ms: What one turn takes, in milliseconds.
 
@@ -186,6 +187,7 @@ class Stops:
         self._seen: deque[dict[str, str]] = deque(maxlen=HISTORY_LIMIT)
         self._told: set[str] = set()
         self._started: int | None = None
+        self._begun: tuple[int, float] | None = None
         self.notice: str | None = None
 
     def see(self, exchange: Exchange) -> None:
@@ -251,18 +253,30 @@ class Stops:
         return any(all(one[name] == recent[0][name] for name in names) for one in recent[1:])
 
     async def _expired(self, check: DeadlineCheck, path: str) -> Said | None:
-        def ask(_state: object, ctx: Ctx) -> DeadlineResult:
+        def ask(_state: object) -> DeadlineResult:
             # Its reading of the clock is recorded, so that a replay answers the same.
-            now = ctx.now()
+            frame = cast("Frame", current_frame.get())
+            now = frame.reading(partial(self._instant, check))
             self._started = now if self._started is None else self._started
             return check.check(now=now, started_at=self._started)
 
-        call = Call(ask, takes_ctx=True, is_async=False)
+        call = Call(ask, takes_ctx=False, is_async=False)
         answer = await consult(self._walk, "stop", call, None, under=path, decision_of=_wire)
         found = cast("DeadlineResult", answer)
         if found.expired or found.fits is False:
             return Said("deadline", cast("dict[str, Any]", found.to_dict()))
         return None
+
+    def _instant(self, check: DeadlineCheck) -> int:
+        """Read the clock for a deadline; for a budget count from the first reading.
+
+        The time of day may be set back, and a budget is none the longer for that.
+        """
+        clock = self._walk.run.clock
+        now, seconds = clock.now(), clock.monotonic()
+        self._begun = self._begun or (now, seconds)
+        begun, begun_s = self._begun
+        return begun + round((seconds - begun_s) * 1000) if check.deadline is None else now
 
     async def _broken(self, error: Exception, path: str) -> Said:
         info = ErrorInfo.of(error)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import anyio
 
-from interlock import _core
-from interlock.errors import ConfigError, ReplayDivergence
+from interlock.errors import ReplayDivergence
 from interlock.harness._config import raise_problems, wrong
-from interlock.harness._reel import Reel
+from interlock.harness._reel import Reel, instant_of
 from interlock.harness.limits import Limits
 from interlock.harness.run import Run
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import NoReturn
 
+    from interlock.harness._frame import Frame
     from interlock.harness._recorder import Recorder
     from interlock.record.rollout import Rollout
 
@@ -58,6 +59,7 @@ class Tape:
         divergence: The first difference that was found.
         is_spoilt: Whether it does not hold what it is asked for; then nothing is a difference.
         moves: Grows with everything that happens, which tells waiting from standing still.
+        consulted: The async hooks and stop rules that run for real just now.
     """
 
     def __init__(self, rollout: Rollout, *, strict: bool) -> None:
@@ -65,6 +67,7 @@ class Tape:
         self.rollout, self.strict = rollout, strict
         self.divergence: ReplayDivergence | None = None
         self.moves = 0
+        self.consulted: list[Frame] = []
         self.is_spoilt = False
         self._is_taken = False
 
@@ -96,15 +99,21 @@ class Tape:
         self._is_taken = True
         return Reel(self, walk, found)
 
+    def same(self, path: str, told: Mapping[str, object], got: Mapping[str, object]) -> bool:
+        """Say whether what was recorded and what happens now are equal; if not, note it."""
+        if told != got:
+            self.differ(path, told, got)
+        return told == got
+
     def differ(self, path: str, expected: object, got: object) -> None:
-        """Note a difference, if it is the first."""
+        """Note a difference, if it is the first; of two mappings, what is unlike in them."""
         if self.divergence is None and not self.is_spoilt:
-            self.divergence = ReplayDivergence(path, expected, got)
+            self.divergence = ReplayDivergence(path, *_unlike(expected, got))
 
     def refuse(self, path: str, expected: object, got: object) -> NoReturn:
         """Note a difference that nothing can go on after, and raise the first."""
         self.differ(path, expected, got)
-        raise self.divergence or ReplayDivergence(path, expected, got)
+        raise self.divergence or ReplayDivergence(path, *_unlike(expected, got))
 
     def end_if_differs(self) -> None:
         """Raise the first difference, if there is one."""
@@ -112,14 +121,22 @@ class Tape:
             raise self.divergence
 
 
+def _unlike(told: object, got: object) -> tuple[object, object]:
+    """Give of two mappings what the other has not."""
+    if not (isinstance(told, Mapping) and isinstance(got, Mapping)):
+        return told, got
+    one, other = cast("Mapping[str, object]", told), cast("Mapping[str, object]", got)
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return (
+        {name: one[name] for name in names if name in one},
+        {name: other[name] for name in names if name in other},
+    )
+
+
 def _run_of(rollout: Rollout, like: Run | None) -> Run:
     """Make a run as the recorded one was, but for its time, which is what is recorded."""
     settings = like or Run()
     limits = settings.limits
-    try:
-        started = _core.parse_instant(rollout.started_at)
-    except ConfigError:
-        started = 0
     return Run(
         rollout.run_id or "replay",
         limits=Limits(
@@ -133,6 +150,6 @@ def _run_of(rollout: Rollout, like: Run | None) -> Run:
         hooks=settings.hooks,
         retry=settings.retry,
         concurrency=settings.concurrency,
-        clock=_StoppedClock(started),
+        clock=_StoppedClock(instant_of(rollout.started_at)),
         tags=rollout.tags,
     )

@@ -55,7 +55,7 @@ def read_tools(given: object, problems: list[Problem]) -> Toolset:
     """Read what was passed as tools; what cannot be invoked is added to the problems."""
     tools = ToolBus(()) if given is None else given
     invoke = getattr(tools, "invoke", None)
-    if callable(invoke):
+    if callable(invoke) and not isinstance(tools, type):
         return Toolset(tools, call_of(invoke, "tools.invoke", problems))
     problems.append(wrong(given, "tools", "must have `invoke(call)`, as toolbus([...]) has"))
     return Toolset(tools, Call(_nothing, takes_ctx=False, is_async=False))

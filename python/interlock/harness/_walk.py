@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -160,9 +160,7 @@ class Walk(Recorder):
             await self.tell("retry", plan.path, {"attempt": attempt, "wait_ms": int(wait * 1000)})
             await self.run.clock.sleep(wait)
             attempt += 1
-        if attempt == 1:
-            return outcome
-        return replace(outcome, usage=usage)
+        return outcome if attempt == 1 else outcome._replace(usage=usage)
 
     def _capacity(self, name: str | None, held: frozenset[str]) -> _Place | None:
         """Return what is held while a step runs: a place of a limiter, or nothing."""
@@ -180,7 +178,7 @@ class Walk(Recorder):
         clock = self.run.clock
         if self.reel is not None:
             await self.reel.ready(plan)
-        admit(self.accounts, plan, clock, is_replayed=self.reel is not None)
+        admit(self.accounts, plan, clock, attempt, is_replayed=self.reel is not None)
         slot = len(self.steps)
         self.steps.append(None)
         frame = Frame(self, plan)
@@ -190,7 +188,10 @@ class Walk(Recorder):
         try:
             if self.is_heard():
                 await self.tell("step_started", plan.path)
-            await self._answer(ending, retry)
+            if frame.cue is None:
+                await self._answer(ending, retry)
+            else:
+                await frame.cue.answer(ending, partial(self._answer, ending, retry))
         except BaseException as error:
             ending.interrupted(error)
             raise
@@ -208,9 +209,7 @@ class Walk(Recorder):
 
     async def _answer(self, ending: Ending, retry: Retry | None) -> None:
         """Call, and read the answer."""
-        plan, cue = ending.frame.plan, ending.frame.cue
-        if cue is not None and await cue.answered(ending):
-            return
+        plan = ending.frame.plan
         ctx = Ctx(ending.frame, ending.attempt) if plan.call.takes_ctx else None
         seconds, by_run = self._allowance(plan.timeout)
         token = current_frame.set(ending.frame)
@@ -232,7 +231,7 @@ class Walk(Recorder):
         finally:
             current_frame.reset(token)
         ending.read()
-        if ending.reply is not None and ending.reply.meta.get("usage_missing"):
+        if ending.frame.is_unmetered:
             for account in self.accounts:
                 limits = account.limits
                 account.unmetered |= limits.max_tokens is not None and not limits.allow_unmetered

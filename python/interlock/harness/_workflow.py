@@ -14,6 +14,7 @@ from interlock import _core
 from interlock.errors import UsageError
 from interlock.harness._config import Frozen, raise_problems, wrong
 from interlock.harness._frame import current_frame
+from interlock.harness._nesting import one_deeper
 from interlock.harness._walk import Walk
 from interlock.harness.limits import Stopped
 from interlock.harness.run import Run
@@ -82,20 +83,23 @@ class Workflow(Frozen, ABC, Generic[S, R]):
 
         Raises:
             ConfigError: When the run cannot be what it was set up to be.
+            RecursionError: Inside 32 workflows and tools, where it is the failure of the callable
+                that asked for it.
             UsageError: When a callable returned what has no meaning.
         """
         if run is not None and not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise_problems([wrong(run, "run", "must be Run(...)")])
         outer = current_frame.get()
-        walk = Walk(
-            run or (Run() if outer is None else outer.walk.run),
-            name=self.name,
-            kind=self.kind,
-            config_digest=self.digest,
-            max_tokens=self.max_tokens,
-            outer=outer,
-        )
-        return await self._conducted(walk, values)
+        with one_deeper(f"workflow `{self.name}`"):
+            walk = Walk(
+                run or (Run() if outer is None else outer.walk.run),
+                name=self.name,
+                kind=self.kind,
+                config_digest=self.digest,
+                max_tokens=self.max_tokens,
+                outer=outer,
+            )
+            return await self._conducted(walk, values)
 
     async def replayed(
         self, rollout: Rollout, values: object, *, strict: bool = True, run: Run | None = None
@@ -120,8 +124,12 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         In a worker thread of a step the loop of that step is used.
 
         Raises:
-            UsageError: Inside a running event loop, where it would block that loop.
+            UsageError: Inside a running event loop, where it would block that loop; in a thread
+                that async code of a step started itself, such as by `asyncio.to_thread`.
+            ConfigError: For a backend that there is not.
         """
+        if backend not in ("asyncio", "trio"):
+            raise_problems([wrong(backend, "backend", "must be one of asyncio, trio")])
         try:
             anyio.get_current_task()
         except RuntimeError:
@@ -135,7 +143,13 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         try:
             from_thread.check_cancelled()
         except RuntimeError:
-            return anyio.run(work, backend=backend)
+            if current_frame.get() is None:
+                return anyio.run(work, backend=backend)
+            # What it would join belongs to a loop that this thread cannot reach.
+            raise UsageError(
+                f"{self.name}: sync() was called in a thread that a step started itself; write "
+                "`await ....run(...)` in the step"
+            ) from None
         return from_thread.run(work)
 
     @property
@@ -179,13 +193,12 @@ class Workflow(Frozen, ABC, Generic[S, R]):
     async def _conducted(self, walk: Walk, values: object) -> R:
         walk.start(values)
         state = self._begin(values)
-        scope = anyio.CancelScope()
         if walk.is_root:
-            walk.run.scopes.append(scope)
+            walk.run.scopes.append(walk.scope)
         stopped_by = "cancelled"
         try:
             await walk.tell("run_started", walk.path, {"workflow": self.name, "kind": self.kind})
-            with scope:
+            with walk.scope:
                 stopped_by = await self._until_stopped(walk, values, state)
             result = self._result(state, End(_ended_by(walk, stopped_by), walk))
         except BaseException as error:
@@ -194,10 +207,12 @@ class Workflow(Frozen, ABC, Generic[S, R]):
             raise
         finally:
             if walk.is_root:
-                walk.run.scopes.remove(scope)
+                walk.run.scopes.remove(walk.scope)
             ended = cast("Rollout", walk.ended)
             with anyio.move_on_after(2, shield=True):
                 told = {"status": ended.status, "stopped_by": ended.stopped_by}
+                if ended.stopped_by in LIMITED:
+                    await walk.tell("budget", walk.path, {"stopped_by": ended.stopped_by})
                 await walk.tell("run_ended", walk.path, told)
         return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -168,7 +168,11 @@ def read_choice(value: object, arms: Iterable[str], *, step: str) -> tuple[Route
 
 def _read(value: object, step: str) -> tuple[RouteChoice, Reply]:
     if isinstance(value, RouteChoice):
-        return value, Reply(value.arm or "", usage=value.usage)
+        try:
+            decision = plain_data(value.decision)
+        except ConfigError as error:
+            raise UsageError(f"{step} decided by what JSON cannot hold: {error}") from None
+        return replace(value, decision=decision), Reply(value.arm or "", usage=value.usage)
     for kind, choice_of in _TOOLS.items():
         if isinstance(value, kind):
             choice = choice_of(value)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import random  # noqa: TID251 (the chance of a callable, and the same in every replay)
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from interlock import _core
+from interlock.errors import Problem, UsageError
 from interlock.harness._callables import Call, is_async_callable
+from interlock.harness._config import name_problems, wrong
 from interlock.harness._consume import consumed
 from interlock.harness.limits import Remaining, remaining
 from interlock.record.reply import as_json_reply
-from interlock.record.values import Reply
+from interlock.record.rollout import Kind
+from interlock.record.values import EFFECTS, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlock.harness._frame import Frame
-    from interlock.record.rollout import Kind
     from interlock.record.values import Effect
 
 __all__ = ["Ctx"]
@@ -46,21 +50,24 @@ class Ctx:
 
     @property
     def remaining(self) -> Remaining:
-        """What is left of every limit around the step."""
-        return remaining(self._frame.walk.accounts, self._frame.walk.run.clock)
+        """What is left of every limit around the step; of judgement, the time is recorded."""
+        frame = self._frame
+        left = remaining(frame.walk.accounts, frame.walk.run.clock)
+        if frame.cue is not None:
+            left = replace(left, ms=frame.cue.time_left())
+        if left.ms != math.inf and (frame.plan.is_judgement or frame.plan.kind == "classify"):
+            frame.left.append(left.ms)
+        return left
 
     @property
     def deadline(self) -> int | None:
         """The end of the run, in milliseconds from 1970; None when there is none."""
         left = self.remaining.ms
-        return None if left == float("inf") else self._frame.walk.run.clock.now() + int(left)
+        return None if left == math.inf else self.now() + int(left)
 
     def now(self) -> int:
         """Return the instant, in milliseconds from 1970; it is recorded."""
-        cue = self._frame.cue
-        instant = self._frame.walk.run.clock.now() if cue is None else cue.reading()
-        self._frame.readings.append(instant)
-        return instant
+        return self._frame.reading(self._frame.walk.run.clock.now)
 
     @cached_property
     def random(self) -> random.Random:
@@ -69,7 +76,13 @@ class Ctx:
         return random.Random(seed)  # noqa: S311 (chance for experiments, not for secrets)
 
     async def emit(self, text: str) -> None:
-        """Tell whoever watches the run of a piece of output."""
+        """Tell whoever watches the run of a piece of output.
+
+        Raises:
+            UsageError: For what is no text.
+        """
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"ctx.emit() takes text, not {_core.preview(text)}")
         await self._frame.walk.tell("delta", self.path, {"text": text})
 
     async def consume(self, stream: object) -> Reply:
@@ -100,7 +113,14 @@ class Ctx:
         """Make a recorded step inside this one: call `function(*args)` and return its answer.
 
         What the function raises is recorded and raised again.
+
+        Raises:
+            UsageError: For a name that cannot stand in a path, what cannot be called, and an effect
+                or kind that there is not.
         """
+        problems = [*name_problems(name, "name"), *_step_problems(function, effect, kind)]
+        if problems:
+            raise UsageError(f"ctx.step(): {'; '.join(map(str, problems))}")
         outcome = await self._frame.walk.step(
             name,
             kind,
@@ -113,6 +133,20 @@ class Ctx:
         if outcome.exception is not None:
             raise outcome.exception
         return outcome.value
+
+
+def _step_problems(function: object, effect: object, kind: object) -> list[Problem]:
+    problems: list[Problem] = []
+    if not callable(function):
+        problems.append(wrong(function, "function", "must be a callable"))
+    for field, given, known in (
+        ("effect", effect, (*EFFECTS, None)),
+        ("kind", kind, get_args(Kind)),
+    ):
+        if given not in known:
+            message = f"must be one of {', '.join(map(str, known))}"
+            problems.append(Problem("spec/unknown-choice", field, _core.preview(given), message))
+    return problems
 
 
 def _direct(function: Callable[..., Any], args: tuple[object, ...]) -> Call:
@@ -132,8 +166,6 @@ def _direct(function: Callable[..., Any], args: tuple[object, ...]) -> Call:
 
 def _anything(value: object, *, step: str) -> Reply:
     """Read what a step inside a callable gave: it is handed back as it is, whatever it is."""
-    from interlock.errors import UsageError
-
     try:
         return as_json_reply(value, step=step)
     except UsageError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlock import _core
@@ -14,7 +16,7 @@ from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import keywords, wrong
 from interlock.harness._frame import Reading
 from interlock.record._providers import provider_reply
-from interlock.record.usage import Usage
+from interlock.record.usage import NOTHING, Usage
 from interlock.record.values import Reply, Verdict
 from interlock.tools._table_result import TableResult
 from interlock.tools.branch import Branch, BranchResult
@@ -25,7 +27,7 @@ from interlock.tools.rule_score import RuleScore, ScoreResult
 if TYPE_CHECKING:
     from interlock._wire import WireForm
 
-__all__ = ["Gate", "Judge", "judge_of"]
+__all__ = ["Gate", "Judge", "is_score", "judge_of"]
 
 _YES, _NO = ("allow", "accept", "pass", "ok", "yes"), ("block", "reject", "fail", "no", "ask")
 
@@ -66,7 +68,9 @@ def judge_of(given: object, field: str, problems: list[Problem]) -> Judge:
     Decision tools look at the data of an answer; where it has none, at the answer itself
     (`output`, `status`, `usage` and so on).
     """
-    tool, passing = (given.tool, tuple(given.pass_)) if isinstance(given, Gate) else (given, None)
+    tool, passing = given, None
+    if isinstance(given, Gate):
+        tool, passing = given.tool, _passing(given.pass_, field, problems)
     if _asked(tool) is None:
         if isinstance(given, Gate):
             message = "must be a Branch, DecisionTable, RuleScore or Checks"
@@ -76,6 +80,13 @@ def judge_of(given: object, field: str, problems: list[Problem]) -> Judge:
     problems += _tool_problems(tool, passing, field)
     call = Call(_Asker(tool), takes_ctx=False, is_async=False)
     return Judge(call, _Reader(passing), f"{label_of(tool)} {list(passing or ())}")
+
+
+def _passing(given: object, field: str, problems: list[Problem]) -> tuple[object, ...]:
+    if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
+        return tuple(cast("Sequence[object]", given))
+    problems.append(wrong(given, f"{field}.pass_", 'must be a list, such as ["ok"]'))
+    return ()
 
 
 def _asked(tool: object) -> Callable[[object], object] | None:
@@ -160,19 +171,32 @@ class _Asker:
 def _read(value: object, passing: tuple[object, ...] | None, step: str) -> Reading:
     reading = _read_own(value, step) or _read_tool(value, passing) or _read_reply(value)
     if reading is not None:
+        _check_score(cast("Verdict", reading.verdict).score, step)
         return reading
+    if isawaitable(value):
+        kind = type(value).__qualname__
+        raise UsageError(f"{step} returned a {kind} that nobody waits for: await it")
     raise UsageError(
         f"{step} returned a {type(value).__name__}, which is no verdict: return True, False, "
         "a Verdict, (ok, reason) or the result of a decision tool"
     )
 
 
+def is_score(value: object) -> bool:
+    """Say whether a value can be compared as a score: a finite number."""
+    return type(value) in (int, float) and math.isfinite(cast("float", value))
+
+
+def _check_score(score: object, step: str) -> None:
+    if score is not None and not is_score(score):
+        shown = _core.preview(score)
+        raise UsageError(f"{step} gave the score {shown}; a score is a finite number, or None")
+
+
 def _read_own(value: object, step: str) -> Reading | None:
     if isinstance(value, Verdict):
-        usage = value.usage
-        if isinstance(value.data, Reply):
-            usage = usage + value.data.usage
-        return _reading(value, _said(value), usage)
+        asked = value.data if isinstance(value.data, Reply) else None
+        return _reading(value, _said(value), asked, value.usage)
     if type(value) is bool:
         return _reading(Verdict(value), value)
     if isinstance(value, tuple):
@@ -209,7 +233,7 @@ def _read_reply(value: object) -> Reading | None:
         told = cast("Mapping[str, Any]", data)
         if type(told.get("ok")) is bool:
             verdict = Verdict(told["ok"], str(told.get("reason", "")))
-            return _reading(verdict, _said(verdict), reply.usage)
+            return _reading(verdict, _said(verdict), reply)
     return None
 
 
@@ -220,8 +244,13 @@ def _read_pair(value: tuple[object, ...], step: str) -> Reading:
     raise UsageError(f"{step} returned a tuple, which is a verdict only as (True or False, reason)")
 
 
-def _reading(verdict: Verdict, decision: object, usage: Usage | None = None) -> Reading:
-    return Reading(Reply(usage=usage or Usage()), decision, verdict)
+def _reading(
+    verdict: Verdict, decision: object, asked: Reply | None = None, usage: Usage = NOTHING
+) -> Reading:
+    """Make a reading; of the reply of a model that was asked, what it used counts."""
+    if asked is None:
+        return Reading(Reply(usage=usage), decision, verdict)
+    return Reading(Reply(usage=usage + asked.usage, meta=asked.meta), decision, verdict)
 
 
 def _said(verdict: Verdict) -> dict[str, object]:

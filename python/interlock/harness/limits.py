@@ -33,7 +33,7 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "Stopped",
     "UNLIMITED",
     "admit",
-    "held_back",
+    "fits_later",
     "remaining",
     "settle",
 ]
@@ -43,7 +43,7 @@ class Stopped(Exception):
     """A step does not start: a ceiling is reached, time is over, or the run was cancelled."""
 
     def __init__(self, reason: str, path: str | None = None) -> None:
-        """Take the reason, a word of `stopped_by`, and the step that did not start."""
+        """Take the reason, a word of `stopped_by`, and the path of the step that never started."""
         super().__init__(reason)
         self.reason, self.path = reason, path
 
@@ -225,7 +225,12 @@ def _left(most: int | None, used: int) -> float:
 
 
 def admit(
-    accounts: Iterable[Account], plan: Plan, clock: Clock, *, is_replayed: bool = False
+    accounts: Iterable[Account],
+    plan: Plan,
+    clock: Clock,
+    attempt: int = 1,
+    *,
+    is_replayed: bool = False,
 ) -> None:
     """Count a step and take its reserve, in all accounts or, when one is exhausted, in none.
 
@@ -241,15 +246,15 @@ def admit(
         reason = account.reached(plan.reserve, covered, clock, plan.cost_ms)
         passes = plan.is_judgement and reason in {"tokens", "cost"}
         if reason is not None and not (passes or (is_replayed and reason != "cancelled")):
-            raise Stopped(reason, plan.path)
+            raise Stopped(reason, plan.path if attempt == 1 else None)
     # INVARIANT: nothing is awaited between the test and here, so no other step comes between.
     for account in accounts:
         account.steps += 1
         account.reserved += plan.reserve
 
 
-def held_back(accounts: Iterable[Account], reserve: int, outer: Frame | None) -> bool:
-    """Say whether a step does not fit for no other reason than what others hold reserved."""
+def fits_later(accounts: Iterable[Account], reserve: int, outer: Frame | None) -> bool:
+    """Say whether a step does not fit now, and does once others gave back what they reserved."""
     is_held = False
     for account in accounts:
         most = account.limits.max_tokens

@@ -109,7 +109,12 @@ class History:
 
 
 def text_of(result: ToolResult) -> str:
-    """Return what a model is shown of a result: its text, or the JSON of its data."""
-    if result.output is None:
-        return "" if result.error is None else f"{result.error.type}: {result.error.message}"
+    """Return what a model is shown of a result: its text, or the JSON of its data.
+
+    One that says nothing of its failure is told by its error, or else by its status.
+    """
+    if result.output is None or result.output == "":
+        if result.error is not None:
+            return f"{result.error.type}: {result.error.message}"
+        return "" if result.status == "completed" else result.status
     return result.output if isinstance(result.output, str) else _core.to_json(result.output)

@@ -18,6 +18,7 @@ from anyio import BrokenResourceError, ClosedResourceError, EndOfStream, lowleve
 from interlock import _core
 from interlock.errors import ConfigError, Problem
 from interlock.harness._callables import Call
+from interlock.harness._cancelled import CancelledError, no_false_cancellation
 from interlock.harness._clock import SystemClock
 from interlock.harness._config import keywords, raise_problems, seconds_problems, wrong
 from interlock.harness._declare import effect_of_hints
@@ -34,7 +35,13 @@ _TOOLS_LIMIT = 10_000
 _LOST = (-32000, -32001, 408)
 """Codes of the package mcp for a connection that was closed, and an answer that did not come; the
 last is what version 1 says of its own timeout."""
-_LOST_KINDS = (ConnectionError, EndOfStream, ClosedResourceError, BrokenResourceError)
+_LOST_KINDS = (
+    ConnectionError,
+    EndOfStream,
+    ClosedResourceError,
+    BrokenResourceError,
+    CancelledError,
+)
 
 
 class ToolError(Exception):
@@ -75,6 +82,8 @@ async def mcp_tools(
         UsageError: Where the package `jsonschema` is not installed.
     """
     problems = [*seconds_problems(timeout, "timeout"), *_effect_problems(effects)]
+    if not callable(getattr(session, "list_tools", None)):
+        problems.append(wrong(session, "session", "must be a ClientSession or Client of mcp"))
     if prefix is not None and not isinstance(prefix, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         problems.append(wrong(prefix, "prefix", "must be a text, or None"))
     raise_problems(problems)
@@ -208,18 +217,24 @@ def _hinted(told: Any) -> tuple[Effect | None, bool | None]:
         "readOnlyHint": _one_of(given, "read_only_hint", "readOnlyHint"),
         "destructiveHint": _one_of(given, "destructive_hint", "destructiveHint"),
     }
-    return effect_of_hints(hints), _one_of(given, "idempotent_hint", "idempotentHint")
+    idempotent = _one_of(given, "idempotent_hint", "idempotentHint")
+    # What is no yes and no no says nothing, as of the others.
+    return effect_of_hints(hints), idempotent if type(idempotent) is bool else None
 
 
 def _caller(session: Any, name: str) -> Callable[..., Awaitable[object]]:
     async def call(**arguments: object) -> object:
         try:
-            result = await session.call_tool(name, arguments)
+            with no_false_cancellation():
+                result = await session.call_tool(name, arguments)
         except Exception as error:
             if isinstance(error, _LOST_KINDS) or _code_of(error) in _LOST:
                 raise Unanswered(str(error) or type(error).__name__) from error
             raise
-        texts, others = _content(result)
+        try:
+            texts, others = _content(result)
+        except (AttributeError, TypeError) as error:
+            raise Unanswered(f"the answer is no result of a tool: {error}") from error
         if _one_of(result, "is_error", "isError"):
             raise ToolError("\n".join([*texts, *others]) or "the tool says that it failed")
         return _output(texts, others, _one_of(result, "structured_content", "structuredContent"))
@@ -240,14 +255,15 @@ def _called(call: Callable[..., Awaitable[object]]) -> Callable[[dict[str, Any]]
 
 
 def _content(result: Any) -> tuple[list[str], list[str]]:
-    """Give the texts of a result, and what else there is, by its type."""
+    """Give the texts of a result, those of embedded resources too, and what else, by its type."""
     texts: list[str] = []
     others: list[str] = []
     for block in result.content or ():
-        if block.type == "text":
-            texts.append(str(block.text))
+        held = block.resource if block.type == "resource" else block
+        if block.type == "text" or hasattr(held, "text"):
+            texts.append(str(held.text))
         else:
-            kind = _one_of(block, "mime_type", "mimeType")
+            kind = _one_of(held, "mime_type", "mimeType")
             others.append(f"[{block.type} {kind}]" if kind else f"[{block.type}]")
     return texts, others
 

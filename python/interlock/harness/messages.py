@@ -3,10 +3,14 @@
 Using them is the caller's choice. Every call has its result right behind it, as providers ask for,
 and what was compacted is one text of the user. The values come first: a text or data as one message
 of the user, a list of messages (mappings with a `role`) as it is, None as nothing.
+
+What a model made up and a provider refuses to hear again is written so that it is taken: the name
+of a tool that there is not, an id that two calls have, half of a surrogate pair in a text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["anthropic_messages", "openai_messages", "responses_items"]
 
 Message = dict[str, Any]
+_Pair = tuple[str, "ToolCall", "ToolResult"]
+
+_REFUSED = re.compile(r"[^A-Za-z0-9_-]")
+"""What may stand in no name of a tool, and at Anthropic in no id of a call."""
 
 
 def openai_messages(state: LoopState) -> list[Message]:
@@ -36,24 +44,24 @@ def openai_messages(state: LoopState) -> list[Message]:
         OpenAI API reference, chat completions: messages of the roles user, assistant and tool.
     """
     messages = _first(state)
-    for exchange in state.exchanges:
-        pairs = list(_pairs(exchange))
-        said: Message = {"role": "assistant", "content": exchange.reply.output or None}
+    for text, pairs in _exchanges(state):
+        said: Message = {"role": "assistant", "content": text or None}
         if pairs:
             said["tool_calls"] = [
                 {
                     "id": ident,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": _core.to_json(_args(call))},
+                    "function": {"name": _name(call), "arguments": _core.to_json(_args(call))},
                 }
                 for ident, call, _ in pairs
             ]
-        messages.append(said)
+        # A message without any content is refused.
+        messages += [said] if text or pairs else []
         messages += [
             {"role": "tool", "tool_call_id": ident, "content": text_of(result)}
             for ident, _, result in pairs
         ]
-    return messages
+    return _whole(messages)
 
 
 def responses_items(state: LoopState) -> list[Message]:
@@ -66,15 +74,14 @@ def responses_items(state: LoopState) -> list[Message]:
         OpenAI API reference, responses: items of the types function_call and function_call_output.
     """
     items = _first(state)
-    for exchange in state.exchanges:
-        pairs = list(_pairs(exchange))
-        if exchange.reply.output:
-            items.append({"role": "assistant", "content": exchange.reply.output})
+    for text, pairs in _exchanges(state):
+        if text:
+            items.append({"role": "assistant", "content": text})
         items += [
             {
                 "type": "function_call",
                 "call_id": ident,
-                "name": call.name,
+                "name": _name(call),
                 "arguments": _core.to_json(_args(call)),
             }
             for ident, call, _ in pairs
@@ -83,7 +90,7 @@ def responses_items(state: LoopState) -> list[Message]:
             {"type": "function_call_output", "call_id": ident, "output": text_of(result)}
             for ident, _, result in pairs
         ]
-    return items
+    return _whole(items)
 
 
 def anthropic_messages(state: LoopState) -> list[Message]:
@@ -97,19 +104,17 @@ def anthropic_messages(state: LoopState) -> list[Message]:
         results of one reply stand in the message right behind it.
     """
     messages = _first(state)
-    for exchange in state.exchanges:
-        pairs = list(_pairs(exchange))
-        text = exchange.reply.output
-        blocks: list[Message] = [{"type": "text", "text": text}] if text.strip() else []
+    for text, pairs in _exchanges(state, _REFUSED):
+        blocks: list[Message] = [{"type": "text", "text": text}] if text else []
         blocks += [
-            {"type": "tool_use", "id": ident, "name": call.name, "input": _args(call)}
+            {"type": "tool_use", "id": ident, "name": _name(call, 128), "input": _args(call)}
             for ident, call, _ in pairs
         ]
         results = [_result_block(ident, result) for ident, _, result in pairs]
         # A message without any content is refused.
         messages += [{"role": "assistant", "content": blocks}] if blocks else []
         messages += [{"role": "user", "content": results}] if results else []
-    return messages
+    return _whole(messages)
 
 
 def _result_block(ident: str, result: ToolResult) -> Message:
@@ -136,8 +141,22 @@ def _values(values: object) -> list[Message]:
     return [{"role": "user", "content": _core.to_json(plain_data(values))}]
 
 
-def _pairs(exchange: Exchange) -> Iterator[tuple[str, ToolCall, ToolResult]]:
-    """Yield each call with its result, under an id that both bear.
+def _exchanges(
+    state: LoopState, refused: re.Pattern[str] | None = None
+) -> Iterator[tuple[str, list[_Pair]]]:
+    """Yield the text of each reply, empty where it is blank, and its calls with their results.
+
+    Both bear the same id, which no other call has; `refused` is what may not stand in it.
+    """
+    used: set[str] = set()
+    for exchange in state.exchanges:
+        pairs = list(_pairs(exchange, refused, used))
+        text = exchange.reply.output
+        yield text if text.strip() else "", pairs
+
+
+def _pairs(exchange: Exchange, refused: re.Pattern[str] | None, used: set[str]) -> Iterator[_Pair]:
+    """Yield each call with its result, under an id of their own.
 
     Raises:
         UsageError: When a call has no result, or a result no call.
@@ -149,7 +168,30 @@ def _pairs(exchange: Exchange) -> Iterator[tuple[str, ToolCall, ToolResult]]:
             "one without the other"
         )
     for at, (call, result) in enumerate(zip(calls, results, strict=True)):
-        yield call.id or f"call_{result.turn}_{at}", call, result
+        given = _whole(call.id) or f"call_{result.turn}_{at}"
+        given = given if refused is None else refused.sub("_", given)
+        ident, number = given, 1
+        while ident in used:
+            number += 1
+            ident = f"{given}_{number}"
+        used.add(ident)
+        yield ident, call, result
+
+
+def _whole(value: Any) -> Any:
+    """Write `?` for each half of a surrogate pair, which no client can send."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_whole(one) for one in cast("list[object]", value)]
+    if isinstance(value, dict):
+        told = cast("dict[object, object]", value)
+        return {_whole(name): _whole(one) for name, one in told.items()}
+    return value
+
+
+def _name(call: ToolCall, most: int = 64) -> str:
+    return _REFUSED.sub("_", call.name)[:most] or "_"
 
 
 def _args(call: ToolCall) -> dict[str, Any]:

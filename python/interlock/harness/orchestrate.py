@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
 from interlock.errors import Problem
-from interlock.harness._callables import Call, call_of, label_of
 from interlock.harness._config import (
     count_problems,
     keywords,
@@ -31,7 +30,7 @@ from interlock.harness._workflow import End, Workflow
 from interlock.harness.flow import Flow, Node
 from interlock.harness.inputs import NodeOutcome, told
 from interlock.harness.plan import Plan, merged
-from interlock.harness.work import Part, Work, read_parts
+from interlock.harness.work import Part, Work, part_of, read_parts
 from interlock.record.result import Result
 
 if TYPE_CHECKING:
@@ -79,8 +78,8 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
 
     Args:
         plan: The lead: a callable of the values, or of them and a `PlanCtx` (the workers, the
-            faults of its last plan, what became of the steps). It returns a `Plan`, a mapping
-            `{"steps": [...]}`, or a reply whose whole text is the JSON of one.
+            faults of its last plan, what became of the steps); or `Work(...)`. It returns a
+            `Plan`, a mapping `{"steps": [...]}`, or a reply whose whole text is the JSON of one.
         workers: Callables of `Inputs`, by name, or `Work(...)`; a plan names no others.
         merge: A callable of what became of the steps, `NodeOutcome` by id, failures included; or
             of that and a `PlanCtx`.
@@ -110,17 +109,17 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
     replans: int
     plan_retries: int
     concurrency: int
-    _lead: Call
-    _merge: Call
+    _lead: Part
+    _merge: Part
     _workers: dict[str, Part]
 
     @keywords
     def __init__(  # noqa: PLR0913 (all by name)
         self,
         *,
-        plan: Callable[..., Any] | None = None,
+        plan: Callable[..., Any] | Work | None = None,
         workers: Mapping[str, Callable[..., Any] | Work] | None = None,
-        merge: Callable[..., Any] | None = None,
+        merge: Callable[..., Any] | Work | None = None,
         max_plan_steps: int = 20,
         replans: int = 0,
         plan_retries: int = 1,
@@ -155,9 +154,9 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
 
     def _config(self) -> dict[str, Any]:
         return {
-            "plan": label_of(self._lead),
+            "plan": self._lead.config(),
             "workers": {name: part.config() for name, part in self._workers.items()},
-            "merge": label_of(self._merge),
+            "merge": self._merge.config(),
             "max_plan_steps": self.max_plan_steps,
             "replans": self.replans,
             "plan_retries": self.plan_retries,
@@ -175,10 +174,11 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
             state.answer = await walk.step(
                 "merge",
                 "merge",
-                briefed(self._merge, self._told(state, ())),
+                briefed(self._merge.call, self._told(state, ())),
                 state.outcomes(),
                 digest=input_digest({name: one.data for name, one in state.outcomes().items()}),
                 read=Fresh(Done(one, one) for one in state.outcomes().values()),
+                **self._merge.options(),
             )
             if not state.answer.ok:
                 state.error = state.answer.step.error
@@ -221,10 +221,11 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
             outcome = await walk.step(
                 "plan",
                 "plan",
-                briefed(self._lead, self._told(state, faults)),
+                briefed(self._lead.call, self._told(state, faults)),
                 state.values,
                 digest=asked(state, faults),
                 read=planning,
+                **self._lead.options(),
             )
             faults = planning.faults
             if outcome.ok:
@@ -271,11 +272,11 @@ class Orchestrate(Workflow[Orchestration, OrchestrateResult]):
         )
 
 
-def _required(given: object, name: str, what: str, problems: list[Problem]) -> Call:
+def _required(given: object, name: str, what: str, problems: list[Problem]) -> Part:
     if given is None:
         problems.append(Problem("spec/missing-field", name, None, f"is required: {what}"))
         given = bool
-    return call_of(given, name, problems)
+    return part_of(given, name, problems)
 
 
 def _read_workers(given: object, problems: list[Problem]) -> dict[str, Part]:
@@ -291,9 +292,9 @@ def _read_workers(given: object, problems: list[Problem]) -> dict[str, Part]:
 async def orchestrate(  # noqa: PLR0913 (all by name)
     values: object,
     *,
-    plan: Callable[..., Any] | None = None,
+    plan: Callable[..., Any] | Work | None = None,
     workers: Mapping[str, Callable[..., Any] | Work] | None = None,
-    merge: Callable[..., Any] | None = None,
+    merge: Callable[..., Any] | Work | None = None,
     max_plan_steps: int = 20,
     replans: int = 0,
     plan_retries: int = 1,

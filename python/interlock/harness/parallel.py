@@ -20,7 +20,7 @@ from interlock.harness._fan_out import FanOut
 from interlock.harness._frame import input_digest
 from interlock.harness._workflow import End, Workflow
 from interlock.harness.flow import Flow, Node
-from interlock.harness.limits import Stopped, held_back
+from interlock.harness.limits import Stopped, fits_later
 from interlock.harness.work import Part, part_of
 from interlock.record.reply import as_json_reply
 from interlock.record.result import Result
@@ -175,11 +175,11 @@ class Parallel(Workflow[_State, ParallelResult]):
             state.error = ErrorInfo("quorum", message, "bad_request", "escalate", source="parallel")
             return self._ended(state, "failed")
         fan = FanOut(count, self.concurrency or walk.run.concurrency)
-        digest = input_digest(values) if self._branches.each is None else None
+        digest = walk.digest if self._branches.each is None else None
 
         def waits(number: int) -> bool:
             _, part, value = state.branches[number]
-            return held_back(walk.accounts, part.reserve_for(value), walk.outer)
+            return fits_later(walk.accounts, part.reserve_for(value), walk.outer)
 
         async def work(number: int) -> None:
             await self._branch(walk, number, digest, state, fan)
@@ -256,8 +256,7 @@ class Parallel(Workflow[_State, ParallelResult]):
         return state.stopped_by
 
     def _result(self, state: _State, end: End) -> ParallelResult:
-        if end.stopped_by == "cancelled":
-            state.stopped_by = "cancelled"
+        state.stopped_by = end.stopped_by
         outcomes = state.listed(end.walk)
         status = self._status(state, end.stopped_by)
         rollout = end.close(status)

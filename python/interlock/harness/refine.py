@@ -18,10 +18,9 @@ from interlock.harness._redraft import Again, redraft_of, takes_feedback
 from interlock.harness._rounds import (
     RefineRound,
     best_of,
-    check_score,
     feedback_digest,
     fingerprint,
-    is_score,
+    target_problems,
 )
 from interlock.harness._workflow import LIMITED, End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
@@ -77,6 +76,7 @@ class _State:
     rounds: list[RefineRound] = field(default_factory=list[RefineRound])
     value: object = None
     """What made the latest draft returned, as it is."""
+    drafts: list[str] = field(default_factory=list[str])
 
 
 class Refine(Workflow[_State, RefineResult]):
@@ -150,10 +150,9 @@ class Refine(Workflow[_State, RefineResult]):
         elif tells:
             again = redraft_of(draft, "draft", problems)
         kind: Kind = "draft" if revise is None else "revise"
-        if max_rounds is None:  # pyright: ignore[reportUnnecessaryComparison]
-            problems.append(wrong(None, "max_rounds", "must be a whole number, 1 or more"))
-        problems += count_problems(max_rounds, "max_rounds", least=1)
-        problems += _target_problems(target)
+        if type(max_rounds) is not int or max_rounds < 1:
+            problems.append(wrong(max_rounds, "max_rounds", "must be a whole number, 1 or more"))
+        problems += target_problems(target)
         problems += count_problems(patience, "patience", least=1)
         problems += count_problems(max_tokens, "max_tokens")
         raise_problems(problems)
@@ -210,7 +209,7 @@ class Refine(Workflow[_State, RefineResult]):
 
     async def _drafted(self, walk: Walk, values: object, state: _State, number: int) -> Outcome:
         """Draft: first of the values, then of what was said of the draft before."""
-        part, value, digest = self._draft, values, None
+        part, value, digest = self._draft, values, walk.digest
         if number and self._tells:
             latest = state.rounds[-1]
             verdict = cast("Verdict", latest.verdict)
@@ -250,7 +249,6 @@ class Refine(Workflow[_State, RefineResult]):
             read=self._judge.read,
         )
         verdict = cast("Verdict", said.verdict)
-        check_score(verdict.score, said.step.path)
         state.rounds[-1] = RefineRound(
             round=drafted.round,
             status=drafted.status,
@@ -268,8 +266,12 @@ class Refine(Workflow[_State, RefineResult]):
 
     async def _stalled(self, walk: Walk, state: _State) -> bool:
         """Say whether drafts repeat themselves, which is recorded."""
-        history = [{"draft": fingerprint(one.answer)} for one in state.rounds[-_LATEST:]]
-        report = stall_detect(history, window=_SAME)
+        state.drafts.append(fingerprint(state.rounds[-1].answer))
+        *before, latest = state.drafts[-_LATEST:]
+        # PERF: a draft that is new is no stall.
+        if latest not in before:
+            return False
+        report = stall_detect([{"draft": one} for one in (*before, latest)], window=_SAME)
         if report.stalled:
             await note_decision(walk, "stalled", report)
         return report.stalled
@@ -308,12 +310,6 @@ def _status(stopped_by: str, best: RefineRound | None) -> ResultStatus:
         return "failed"
     otherwise: ResultStatus = "completed" if stopped_by == "accepted" else "incomplete"
     return status_of(stopped_by, otherwise=otherwise)
-
-
-def _target_problems(target: object) -> list[Problem]:
-    if target is None or is_score(target):
-        return []
-    return [wrong(target, "target", "must be a finite number, or None for the judge's yes")]
 
 
 @keywords

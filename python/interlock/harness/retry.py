@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Retry"]
 
-_FIRST_WAIT = 0.5
+_FIRST_WAIT, _DOUBLED = 0.5, 64
 _ACTIONS = ("retry", "retry_after", "backoff")
 
 
@@ -58,7 +58,7 @@ class Retry:
             wait = error.wait_ms / 1000
         elif error.action == "backoff":
             # Doubled each time; no chance in it, so that a replay waits as long.
-            wait = min(self.max_wait, _FIRST_WAIT * 2 ** (attempt - 1))
+            wait = min(self.max_wait, _FIRST_WAIT * 2 ** min(attempt - 1, _DOUBLED))
         else:
             wait = 0.0
         return wait if wait <= self.max_wait else None

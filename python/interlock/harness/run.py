@@ -11,6 +11,7 @@ import anyio
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, UsageError
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.harness._clock import Clock, SystemClock
 from interlock.harness._config import (
     count_problems,
@@ -33,6 +34,7 @@ __all__ = ["Listener", "Run"]
 
 Listener = Callable[[Event], "Awaitable[None] | None"]
 Content = Literal["full", "digest"]
+_CLOCK = ("now", "monotonic", "sleep", "limit", "new_id")
 
 
 class Run:
@@ -47,7 +49,8 @@ class Run:
         limiters: Named capacities that steps share, such as `{"openai": 4}`.
         clock: Its clock, which tests replace.
         on_event: Called with every event; what it raises is recorded and changes nothing.
-        content: `full`, or `digest`: the record holds digests in place of what was answered.
+        content: `full`, or `digest`: the record holds digests in place of what was asked and
+            answered. What errors and judges say stays, and may quote it.
         tags: The caller's own marks, which the record carries.
 
     Raises:
@@ -71,6 +74,12 @@ class Run:
     ) -> None:
         """Set the run up; its time starts with its first workflow."""
         problems = _run_problems(run_id, limits, retry, concurrency, limiters, content, tags)
+        if on_event is not None and not callable(on_event):  # pyright: ignore[reportUnnecessaryComparison]
+            problems.append(wrong(on_event, "on_event", "must be a callable of an Event"))
+        lacks = [name for name in _CLOCK if clock is not None and not hasattr(clock, name)]
+        if lacks:
+            message = f"must be a Clock, such as ManualClock(); it has no {', '.join(lacks)}"
+            problems.append(wrong(clock, "clock", message))
         raise_problems([*problems, *hooks_problems(hooks, "hooks")])
         self.clock: Clock = clock or SystemClock()
         self.run_id = run_id or self.clock.new_id()
@@ -158,9 +167,10 @@ class Run:
         self._seq += 1
         for listener in self.listeners:
             try:
-                answer = listener(told)
-                if inspect.isawaitable(answer):
-                    await answer
+                with no_false_cancellation():
+                    answer = listener(told)
+                    if inspect.isawaitable(answer):
+                        await answer
             except Exception as error:  # noqa: BLE001 (a listener changes nothing in a run)
                 self.faults.append(ErrorInfo.of(error))
 
@@ -199,8 +209,10 @@ def _run_problems(  # noqa: C901 (one for each argument)
 
 
 def _tag_problems(tags: object) -> tuple[Problem, ...]:
+    if tags is not None and not isinstance(tags, Mapping):
+        return (wrong(tags, "tags", "must be a mapping of names to JSON values"),)
     try:
-        _core.plain(tags or {}, "tags")
+        _core.plain(tags or {}, "tags", finite=True)
     except ConfigError as error:
         return error.problems
     return ()

@@ -11,6 +11,7 @@ import anyio
 from interlock import _core
 from interlock.errors import Problem, UsageError
 from interlock.harness._buffer import Buffer
+from interlock.harness._cancelled import no_false_cancellation
 from interlock.harness._config import count_problems, raise_problems, wrong
 from interlock.harness._frame import current_frame
 from interlock.harness._workflow import Workflow
@@ -148,7 +149,7 @@ class Streamed(Generic[R]):
     async def _conduct(self) -> None:
         _watching.set((*_watching.get(), self))
         try:
-            with self._scope:
+            with self._scope, no_false_cancellation():
                 self._result = (await self._work(self.run),)
         except anyio.get_cancelled_exc_class():
             raise

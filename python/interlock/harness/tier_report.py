@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
+from interlock.harness._config import raise_problems, wrong
 from interlock.record._data import Record
 from interlock.record.result import Result
+from interlock.record.rollout import Rollout
 from interlock.record.usage import NOTHING, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from interlock.record.rollout import Rollout, Step
+    from interlock.record.rollout import Step
 
 __all__ = ["TierReport", "TierShare", "tier_report"]
 
@@ -82,11 +83,14 @@ def tier_report(rollouts: Iterable[Rollout | Result]) -> TierReport:
     Args:
         rollouts: Records, or results, of runs of one cascade.
 
+    Raises:
+        ConfigError: For what is no record or result.
+
     Source:
         With a cheap call at c, its judge at j, a dear call at d and a share p accepted, a cascade
         costs c + j + (1 - p) d and a direct call d: the cascade loses when p < (c + j) / d.
     """
-    read = [one.rollout if isinstance(one, Result) else one for one in rollouts]
+    read = _read(rollouts)
     tallies: dict[str, _Tally] = {}
     for rollout in read:
         _count(rollout, tallies)
@@ -101,6 +105,19 @@ def tier_report(rollouts: Iterable[Rollout | Result]) -> TierReport:
         cost=sum(_cost(one, unit) for one in used),
         tiers=_shares(tallies, len(read), unit),
     )
+
+
+def _read(rollouts: object) -> list[Rollout]:
+    if not isinstance(rollouts, Iterable):
+        raise_problems([wrong(rollouts, "rollouts", "must be a list of records or results")])
+    given = list(cast("Iterable[object]", rollouts))
+    read = [one.rollout if isinstance(one, Result) else one for one in given]
+    raise_problems(
+        wrong(one, f"rollouts[{at}]", "must be a Rollout, or the result of a Cascade")
+        for at, one in enumerate(read)
+        if not isinstance(one, Rollout)
+    )
+    return cast("list[Rollout]", read)
 
 
 def _count(rollout: Rollout, tallies: dict[str, _Tally]) -> None:
@@ -124,7 +141,8 @@ def _count(rollout: Rollout, tallies: dict[str, _Tally]) -> None:
 def _shares(tallies: dict[str, _Tally], runs: int, unit: Unit) -> tuple[TierShare, ...]:
     shares: list[TierShare] = []
     names = list(tallies)
-    for name, following in zip(names, [*names[1:], None], strict=True):
+    for at, name in enumerate(names):
+        following = names[at + 1] if at + 1 < len(names) else None
         tally = tallies[name]
         each = _each(tally.used, tally, unit)
         dear = _each(tallies[following].used, tallies[following], unit) if following else None

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock.errors import Problem
-from interlock.harness._ballot import VotingResult, groups_of, text_of, vote_of, weight_of
+from interlock.harness._ballot import (
+    VotingResult,
+    digested,
+    groups_of,
+    text_of,
+    vote_of,
+    weight_of,
+)
 from interlock.harness._branches import BranchOutcome, error_of, outcomes_listed
 from interlock.harness._callables import label_of
 from interlock.harness._config import (
@@ -18,10 +25,9 @@ from interlock.harness._config import (
 )
 from interlock.harness._decided import note_decision
 from interlock.harness._fan_out import FanOut
-from interlock.harness._frame import input_digest
 from interlock.harness._workflow import End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
-from interlock.harness.limits import Stopped, held_back
+from interlock.harness.limits import Stopped, fits_later
 from interlock.harness.work import Part, part_of
 from interlock.record.reply import as_json_reply
 from interlock.tools._limits import VOTES_LIMIT
@@ -149,14 +155,13 @@ class Vote(Workflow[_State, VotingResult]):
 
     async def _steps(self, walk: Walk, values: object, state: _State) -> str:
         fan = FanOut(self.n, self.concurrency or walk.run.concurrency)
-        digest = input_digest(values)
 
         def waits(_number: int) -> bool:
-            return held_back(walk.accounts, self._voter.reserve_for(values), walk.outer)
+            return fits_later(walk.accounts, self._voter.reserve_for(values), walk.outer)
 
         async def work(number: int) -> None:
             try:
-                await self._voted(walk, number, values, digest, state)
+                await self._voted(walk, number, values, state)
             except Stopped as stop:
                 state.stopped = state.stopped or stop.reason
                 fan.close()
@@ -166,16 +171,14 @@ class Vote(Workflow[_State, VotingResult]):
         await fan.run(work, waits)
         return await self._counted(walk, state)
 
-    async def _voted(
-        self, walk: Walk, number: int, values: object, digest: str | None, state: _State
-    ) -> None:
+    async def _voted(self, walk: Walk, number: int, values: object, state: _State) -> None:
         name = state.names[number]
         outcome = await walk.step(
             name,
             "vote",
             self._voter.call,
             values,
-            digest=digest,
+            digest=walk.digest,
             read=as_json_reply,
             **self._voter.options(),
         )
@@ -196,14 +199,14 @@ class Vote(Workflow[_State, VotingResult]):
     def _is_settled(self, state: _State) -> bool:
         """Say whether those who have not answered yet can change nothing any more."""
         heard = len(state.outcomes)
-        if heard == self.n:
+        pending = self.n - heard
+        if not pending:
             return True
+        # PERF: so many to come outvote those that are there, and can decide by themselves.
+        if len(state.votes) <= pending and pending >= self.agree.threshold * self.n:
+            return False
         is_behind = self.agree.is_orderless or max(state.outcomes, default=0) < heard
-        return (
-            self.weight is None
-            and is_behind
-            and self.agree.is_settled(state.cast(), self.n - heard)
-        )
+        return self.weight is None and is_behind and self.agree.is_settled(state.cast(), pending)
 
     async def _counted(self, walk: Walk, state: _State) -> str:
         """Count the votes; those that are missing must not have made a difference."""
@@ -211,10 +214,11 @@ class Vote(Workflow[_State, VotingResult]):
             return state.stopped or "failed"
         state.counted = self.agree.count(state.cast())
         state.decided = state.counted.decided and self._is_settled(state)
+        told = state.counted if walk.run.content == "full" else digested(state.counted)
         if state.decided:
-            await note_decision(walk, "consensus", state.counted)
+            await note_decision(walk, "consensus", told)
             return "decided"
-        await note_decision(walk, "consensus", state.counted, "undetermined")
+        await note_decision(walk, "consensus", told, "undetermined")
         return state.stopped or "undecided"
 
     def _result(self, state: _State, end: End) -> VotingResult:

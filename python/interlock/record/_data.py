@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import lru_cache
@@ -18,6 +19,7 @@ __all__ = ["Record", "encoded", "record_of"]
 _Read = Callable[[object, str, list[Problem]], object]
 
 
+_SCALARS = (str, int, bool, NoneType)
 _ALWAYS = object()
 """In place of a default: the field is always written."""
 
@@ -38,17 +40,18 @@ class Record(WireForm):
 
     def __init_subclass__(cls) -> None:
         """Make a class of this package known by name to the annotations of others."""
-        if cls.__module__.startswith("interlock."):
+        # What has no `__init__` is not made yet, or for objects in the making.
+        if cls.__module__.startswith("interlock.") and cls.__init__ is not object.__init__:
             _KNOWN[cls.__name__] = cls
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         wire: dict[str, Any] = {}
-        for name, written, default in _written(type(self)):
+        for name, written, default in _written(type(self)):  # type: ignore[arg-type]
             value: object = getattr(self, name)
             # PERF: most of what is left out is the default itself.
             if value is not default and (default is _ALWAYS or value != default):
-                wire[written] = encoded(value)
+                wire[written] = value if type(value) in _SCALARS else encoded(value)
         return wire
 
     @classmethod
@@ -81,15 +84,25 @@ def record_of(name: object) -> type[Record] | None:
 
 
 def encoded(value: object) -> Any:
-    """Write a value of a field as plain data."""
-    if value is None or isinstance(value, (str, int, float)):
+    """Write a value of a field as plain data.
+
+    Raises:
+        ConfigError: Where JSON cannot hold it.
+    """
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, WireForm):
         return value.to_dict()
     if isinstance(value, (tuple, list)):
         return [encoded(item) for item in cast("Sequence[object]", value)]
     items = _items(value)
-    return _core.plain(value) if items is None else {key: encoded(one) for key, one in items}
+    return (
+        _core.plain(value, finite=True)
+        if items is None
+        else {key: encoded(one) for key, one in items}
+    )
 
 
 def _items(value: object) -> list[tuple[str, object]] | None:
@@ -100,6 +113,7 @@ def _items(value: object) -> list[tuple[str, object]] | None:
     return items if all(isinstance(key, str) for key, _ in items) else None  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
+# mypy takes the hash of objects for that of their class, which is why it is told to ignore that.
 @lru_cache(maxsize=128)
 def _written(cls: type[Record]) -> tuple[tuple[str, str, object], ...]:
     """Give the fields that are data, their names as data, and when each is left out."""
@@ -120,7 +134,7 @@ def _readers(cls: type[Record]) -> dict[str, tuple[str, _Read, bool]]:
     """Give by its name as data for each field its own, how it is read, whether it must be there."""
     names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **_KNOWN}
     hints = get_type_hints(cls, localns=names)
-    written = {name: as_data for name, as_data, _ in _written(cls)}
+    written = {name: as_data for name, as_data, _ in _written(cls)}  # type: ignore[arg-type]
     return {
         written[field.name]: (
             field.name,
@@ -137,7 +151,7 @@ def _read_record(cls: type[Record], data: object, place: str, problems: list[Pro
         problems.append(_wrong(data, place or "value", "must be a mapping"))
         return None
     given = cast("Mapping[str, object]", data)
-    readers, before = _readers(cls), len(problems)
+    readers, before = _readers(cls), len(problems)  # type: ignore[arg-type]
     prefix = f"{place}." if place else ""
     problems += unknown_fields(given, tuple(readers), prefix)
     read: dict[str, object] = {}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
 from interlock.errors import ConfigError
+from interlock.record._stops import is_known, stop_of
 from interlock.record.usage import Usage
 from interlock.record.values import ErrorInfo, Reply, ToolCall
 from interlock.tools._foreign import attribute, called, mapping, root
@@ -20,24 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = ["member", "members", "provider_reply", "reply_as", "text_of"]
-
-_STOPS: dict[str, str] = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "completed": "stop",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "tool_use": "tool_calls",
-    "tool_call": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "content_filter": "filter",
-    "refusal": "refusal",
-    "pause_turn": "pause",
-}
 
 
 def provider_reply(value: object) -> Reply | None:
@@ -105,20 +88,10 @@ def _reply(  # noqa: PLR0913 (one for each part of a reply, all by name)
     fault: ErrorInfo | None = None,
     notes: tuple[str, ...] = (),
 ) -> Reply:
-    why = _STOPS.get(str(stop)) if stop is not None else None
-    if refusal:
-        why = "refusal"
-    if why is None and calls:
-        why = "tool_calls"
-    status, error = "completed", fault
+    ended = stop_of(stop, output=output, refusal=refusal, has_calls=bool(calls))
     if fault is not None:
-        status = "failed"
-    elif why in {"refusal", "filter"}:
-        status = "failed"
-        said = refusal or output or f"the provider stopped the answer: {stop}"
-        error = ErrorInfo(why, said, "permission", "escalate", source="provider")
-    elif why == "length":
-        status = "incomplete"
+        ended = ended._replace(status="failed", error=fault)
+    if ended.status == "incomplete":
         calls = _cut(calls)
     meta: dict[str, object] = {"notes": list(notes)} if notes else {}
     if usage is None:
@@ -128,12 +101,12 @@ def _reply(  # noqa: PLR0913 (one for each part of a reply, all by name)
         data=data,
         calls=tuple(calls),
         usage=usage or Usage(requests=1),
-        status=cast("Any", status),
-        stop=cast("Any", why),
+        status=ended.status,
+        stop=ended.reason,
         model=text_of(member(value, "model", "model_name")),
         provider=provider,
         id=text_of(member(value, "id", "provider_response_id")),
-        error=error,
+        error=ended.error,
         raw=value,
         meta=meta,
     )
@@ -177,7 +150,7 @@ def _openai_usage(value: object) -> Usage | None:
 def _openai_chat(value: object) -> Reply:
     choices = members(value, "choices")
     first = choices[0] if choices else None
-    message = member(first, "message")
+    message, error = member(first, "message"), member(first, "error")
     calls: list[ToolCall] = []
     # The older form: one call, without an id.
     older = member(message, "function_call")
@@ -198,9 +171,16 @@ def _openai_chat(value: object) -> Reply:
         usage=_openai_usage(value),
         stop=member(first, "finish_reason"),
         refusal=text_of(member(message, "refusal")),
-        fault=_fault(value, "the response has no answer") if message is None else None,
+        fault=_chat_fault(value, message, error),
         notes=notes,
     )
+
+
+def _chat_fault(value: object, message: object, error: object) -> ErrorInfo | None:
+    """Read an error in place of the answer, or, as of gateways, in the choice that it broke."""
+    if error is not None:
+        return _fault({"error": error}, "the answer ended with an error", "error")
+    return _fault(value, "the response has no answer") if message is None else None
 
 
 def _openai_responses(value: object) -> Reply:
@@ -216,8 +196,7 @@ def _openai_responses(value: object) -> Reply:
             texts += [text_of(member(part, "text")) or ""]
             refusal = refusal or text_of(member(part, "refusal"))
             data = data if data is not None else member(part, "parsed")
-    status = member(value, "status")
-    stop = member(member(value, "incomplete_details"), "reason") or status
+    status, stop = _ended_by(value)
     reply = _reply(
         value,
         provider="openai",
@@ -231,12 +210,25 @@ def _openai_responses(value: object) -> Reply:
     return _ended(reply, status, member(value, "error"))
 
 
+def _ended_by(value: object) -> tuple[object, object]:
+    """Give the status of a response, and why it ended; None where the status says enough."""
+    status = member(value, "status")
+    reason = member(member(value, "incomplete_details"), "reason")
+    if is_known(reason):
+        return status, reason
+    return status, None if status in (*_NO_ANSWER, *_PART) else status
+
+
+_NO_ANSWER = ("failed", "cancelled")
+_PART = ("incomplete", "queued", "in_progress")
+
+
 def _ended(reply: Reply, status: object, error: object) -> Reply:
     """Take over a status of the responses API that says the answer is none, or not all of it."""
-    if status in ("failed", "cancelled") or error is not None:
+    if status in _NO_ANSWER or error is not None:
         info = _fault({"error": error}, f"the response is {status}", str(status))
         return replace(reply, status="failed", error=info)
-    if status in ("incomplete", "queued", "in_progress") and reply.status == "completed":
+    if status in _PART and reply.status == "completed":
         return replace(reply, status="incomplete", calls=tuple(_cut([*reply.calls])))
     return reply
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, ReplayDivergence, UsageError
-from interlock.record.reply import plain_data
+from interlock.record.reply import data_digest
 from interlock.record.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ async def replay(
             path for whatever is asked, and only a step that the record lacks ends it.
         values: What the run was started with; what the record holds when left out.
         run: A `Run(...)` with the limits, hooks and retries of the run, where judgement depends on
-            them. Its id, clock and tags are those of the record.
+            them, or a limit held a step of a run that came to another end. Its id, clock and tags
+            are those of the record.
 
     Returns:
         The result; under `strict` with a rollout that is equal to the recorded one.
@@ -78,7 +79,7 @@ def _recorded_values(rollout: Rollout) -> object:
             "the record does not hold what the run was started with, since JSON cannot hold it or "
             "the run was inside another one: give it as values="
         )
-    found = _core.digest(plain_data(rollout.input))
+    found = data_digest(rollout.input)
     if found == rollout.input_digest:
         return rollout.input
     if rollout.input is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from hashlib import sha256
+from inspect import isawaitable
 from typing import Any, cast
 
 from interlock import _core
@@ -11,10 +13,14 @@ from interlock.errors import ConfigError, UsageError
 from interlock.record._data import Record
 from interlock.record._providers import provider_reply
 from interlock.record.result import Result
+from interlock.record.rollout import SCHEMA, timeless
 from interlock.record.values import Reply, ToolCall
 
-__all__ = ["as_json_reply", "as_reply", "plain_data"]
+__all__ = ["as_json_reply", "as_reply", "data_digest", "plain_data"]
 
+_ROLLOUT = f'"schema":"{SCHEMA}"'
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_DEPTH = 100
 _STATUS = {"completed": "completed", "incomplete": "incomplete", "paused": "incomplete"}
 
 
@@ -58,16 +64,59 @@ def as_json_reply(value: object, *, step: str = "the callable") -> Reply:
 
 
 def plain_data(value: object) -> Any:
-    """Copy data to plain JSON data; a pydantic model writes itself.
+    """Copy data to plain JSON data; pydantic models and the records in it write themselves.
 
     Raises:
         ConfigError: Where JSON cannot hold it.
     """
-    if _is_model(value):
-        return cast("Any", value).model_dump(mode="json")
     if isinstance(value, Record):
         return value.to_dict()
-    return _core.plain(value)
+    plain = cast("Any", value).model_dump(mode="json") if _is_model(value) else value
+    return _core.plain(_with_records(plain), finite=True)
+
+
+def data_digest(value: object) -> str:
+    """Return the SHA-256 of data in canonical form (RFC 8785), as 64 hexadecimal digits.
+
+    Of a result or rollout in it counts what happened: not when, and not in which run.
+
+    Raises:
+        ConfigError: Where JSON cannot hold it.
+    """
+    # PERF: what is plain already is read in place.
+    in_place = type(value) in (str, dict, list)
+    text = _core.canonical(_with_records(value) if in_place else plain_data(value))
+    if _ROLLOUT in text:
+        text = _core.canonical(timeless(plain_data(value)))
+    return sha256(text.encode()).hexdigest()
+
+
+def _with_records(value: object, depth: int = 0) -> object:
+    """Write the records in data as they write themselves, which leaves out what is no data."""
+    kind = type(value)
+    if kind in _SCALARS or (kind is list and _SCALARS.issuperset(map(type, cast("Any", value)))):
+        return value
+    if depth > _DEPTH:
+        # What holds itself is refused here, at once.
+        return _core.plain(value)
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, (list, tuple)):
+        return [_with_records(one, depth + 1) for one in cast("Sequence[object]", value)]
+    members = _members(value)
+    if members is None:
+        return value
+    return {name: _with_records(one, depth + 1) for name, one in members}
+
+
+def _members(value: object) -> Iterable[tuple[object, object]] | None:
+    """Give what a mapping or dataclass holds, by name; None for all else."""
+    if isinstance(value, Mapping):
+        return cast("Mapping[object, object]", value).items()
+    if not is_dataclass(value) or isinstance(value, type):
+        return None
+    names = (field.name for field in fields(value))
+    return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
 
 
 def _with_calls(reply: Reply, step: str) -> Reply:
@@ -86,8 +135,8 @@ def _call(call: object, step: str) -> ToolCall:
     except ConfigError as error:
         args, wrong = {}, f"the arguments are no JSON: {error.problems[0]}"
     if wrong is not None:
-        return replace(call, args={}, args_error=call.args_error or wrong)
-    return replace(call, args=cast("dict[str, Any]", args))
+        return ToolCall(call.id, call.name, {}, call.args_error or wrong)
+    return ToolCall(call.id, call.name, cast("dict[str, Any]", args), call.args_error)
 
 
 def _result_reply(value: object) -> Reply | None:
@@ -109,6 +158,8 @@ def _data_reply(value: object, step: str) -> Reply:
     if _is_data(value):
         return Reply(_written(value, step), data=value, raw=value)
     kind = type(value)
+    if isawaitable(value):
+        raise UsageError(f"{step} returned a {kind.__qualname__} that nobody waits for: await it")
     raise UsageError(
         f"{step} returned a {kind.__module__}.{kind.__qualname__}; return text, a mapping, a "
         "dataclass, a Reply, a workflow's result or a provider's response"

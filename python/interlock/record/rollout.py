@@ -21,6 +21,7 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "SCHEMA",
     "Step",
     "StepStatus",
+    "timeless",
 ]
 
 SCHEMA = "interlock.rollout/1"
@@ -112,7 +113,7 @@ class Step(Record):
 
     def canonical(self) -> dict[str, Any]:
         """Return what happened, as data: no times, no ids of the run, nested steps by path."""
-        return {k: _timeless(v) for k, v in self.to_dict().items() if k not in _UNTIMED}
+        return {name: timeless(item) for name, item in _untimed(self.to_dict()).items()}
 
     def reply(self) -> Reply:
         """Rebuild the reply that was recorded; `raw` is gone.
@@ -244,7 +245,7 @@ class Rollout(Record):
 
     def canonical(self) -> dict[str, Any]:
         """Return what happened, as data: steps by path; no times, no ids of the run."""
-        return cast("dict[str, Any]", _timeless(self.to_dict()))
+        return cast("dict[str, Any]", timeless(self.to_dict()))
 
     def digest(self) -> str:
         """Return the SHA-256 of `canonical`, as 64 hexadecimal digits."""
@@ -272,19 +273,32 @@ class Rollout(Record):
         return cls.from_dict(whole)
 
 
-def _timeless(value: object) -> object:
-    """Leave times and ids of the run out, and sort steps by path."""
+def timeless(value: object) -> object:
+    """Leave times and ids of the run out of every rollout in data, and sort its steps by path."""
     if isinstance(value, list):
-        return [_timeless(item) for item in cast("list[object]", value)]
+        return [timeless(item) for item in cast("list[object]", value)]
     if not isinstance(value, dict):
         return value
     wire = cast("dict[str, object]", value)
     if wire.get("schema") == SCHEMA:
-        steps = cast("list[dict[str, Any]]", wire.get("steps", []))
-        ordered = sorted(steps, key=lambda step: (step["path"], step.get("attempt", 1)))
-        wire = {
-            **wire,
-            "steps": [{k: v for k, v in s.items() if k not in _UNTIMED} for s in ordered],
-        }
-        return {name: _timeless(item) for name, item in wire.items() if name not in _UNTIMED}
-    return {name: _timeless(item) for name, item in wire.items()}
+        wire = {**_untimed(wire), "steps": _by_path(wire.get("steps", []))}
+    return {name: timeless(item) for name, item in wire.items()}
+
+
+def _untimed(wire: Mapping[str, object]) -> dict[str, object]:
+    return {name: item for name, item in wire.items() if name not in _UNTIMED}
+
+
+def _by_path(steps: object) -> object:
+    """Sort steps; data that looks like a rollout may hold something else, which stays."""
+    listed = cast("list[dict[str, object]]", steps if isinstance(steps, list) else [{}])
+    known = all(
+        isinstance(one, dict)  # pyright: ignore[reportUnnecessaryIsInstance]
+        and isinstance(one.get("path"), str)
+        and isinstance(one.get("attempt", 1), int)
+        for one in listed
+    )
+    if not known:
+        return steps
+    ordered = sorted(listed, key=lambda one: (one["path"], one.get("attempt", 1)))
+    return [_untimed(one) for one in ordered]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from interlock.errors import RouteFileError, StoreError
+from interlock.routing.choice import RECORD_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -42,12 +43,12 @@ _HAS_FOLDERS = bool(_NO_FOLLOW) and os.open in os.supports_dir_fd
 class Files(Protocol):
     """What a run asks of its files; tests replace it. `parts` are names below the root."""
 
-    def read(self, root: str, parts: Parts, limit: int | None = None) -> bytes | None:
-        """Return what stands in a file, or one byte more than the limit; None for no file.
+    def read(self, root: str, parts: Parts, limit: int = RECORD_LIMIT) -> bytes | None:
+        """Return what stands in a file; None for no file.
 
         Raises:
-            RouteFileError: `route/unreadable` for all that is there and no file;
-                `route/unsafe-path` for a link that leaves the root.
+            RouteFileError: `route/unreadable` for all that is there and no file, or has more bytes
+                than the limit; `route/unsafe-path` for a link that leaves the root.
         """
         ...
 
@@ -97,8 +98,9 @@ class _Folder(NamedTuple):
 class DiskFiles:
     """The files of the system."""
 
-    def read(self, root: str, parts: Parts, limit: int | None = None) -> bytes | None:
+    def read(self, root: str, parts: Parts, limit: int = RECORD_LIMIT) -> bytes | None:
         """Return what stands in a file."""
+        _refuse_odd(parts)
         try:
             return _read_below(root, parts, limit)
         except _Link:
@@ -106,7 +108,7 @@ class DiskFiles:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise unreadable(error) from error
+            raise unreadable(error, "/".join(parts)) from error
 
     def write(self, root: str, parts: Parts, content: bytes) -> None:
         """Put a whole file in a place, at once."""
@@ -142,10 +144,13 @@ class DiskFiles:
 
     def move(self, root: str, parts: Parts, to: Parts) -> None:
         """Move a folder, if it is there."""
+        _refuse_odd(to)
         with _told(parts):
-            self.remove(root, to)
             try:
                 with _opened(root, parts[:-1]) as old, _opened(root, to[:-1], make=True) as new:
+                    # What is in the way goes only where there is something to take its place.
+                    os.stat(old.at(parts[-1]), dir_fd=old.fd, follow_symlinks=False)
+                    self.remove(root, to)
                     os.rename(
                         old.at(parts[-1]), new.at(to[-1]), src_dir_fd=old.fd, dst_dir_fd=new.fd
                     )
@@ -158,17 +163,18 @@ class DiskFiles:
         with _told(parts):
             try:
                 with _opened(root, parts[:-1]) as folder:
-                    place = os.path.join(folder.path, parts[-1])  # noqa: PTH118
-                    mode = os.lstat(place).st_mode
-                    if stat.S_ISDIR(mode):
-                        shutil.rmtree(place)
+                    place = folder.at(parts[-1])
+                    found = os.stat(place, dir_fd=folder.fd, follow_symlinks=False)
+                    if stat.S_ISDIR(found.st_mode):
+                        shutil.rmtree(place, dir_fd=folder.fd)
                     else:
-                        os.unlink(folder.at(parts[-1]), dir_fd=folder.fd)
+                        os.unlink(place, dir_fd=folder.fd)
             except FileNotFoundError:
                 return
 
     def names(self, root: str, parts: Parts) -> list[str]:
         """List what is in a folder."""
+        _refuse_odd(parts)
         try:
             with _opened(root, parts) as folder:
                 return sorted(os.listdir(folder.path if folder.fd is None else folder.fd))  # noqa: PTH208
@@ -176,6 +182,14 @@ class DiskFiles:
             return []
         except (OSError, _Link) as error:
             raise StoreError(f"{'/'.join(parts)}: cannot be listed: {error}") from error
+
+
+def _refuse_odd(parts: Parts) -> None:
+    """Refuse names that lead elsewhere, whoever made them."""
+    # INVARIANT: each part is one name, so that nothing below the root leads out but a link.
+    if any(part in ("", ".", "..") or set(part) & {"/", os.sep, "\0"} for part in parts):
+        message = "is no place in the folder of the run"
+        raise RouteFileError("route/unsafe-path", message, source_path="/".join(parts))
 
 
 class _Link(Exception):
@@ -215,7 +229,7 @@ def _made(folder: _Folder, name: str) -> None:
     _settle(folder)
 
 
-def _read_below(root: str, parts: Parts, limit: int | None) -> bytes:
+def _read_below(root: str, parts: Parts, limit: int) -> bytes:
     with _opened(root, parts[:-1]) as folder:
         if folder.is_link(parts[-1]):
             raise _Link(parts[-1])
@@ -223,11 +237,14 @@ def _read_below(root: str, parts: Parts, limit: int | None) -> bytes:
         return content_of(fd, limit)
 
 
-def content_of(fd: int, limit: int | None) -> bytes:
-    """Read what was opened; only a file is read."""
+def content_of(fd: int, limit: int = RECORD_LIMIT) -> bytes:
+    """Read what was opened; only a file is read, and none that is too large."""
     with os.fdopen(fd, "rb") as file:
         _regular(fd)
-        return file.read() if limit is None else file.read(limit + 1)
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, f"has more than {limit} bytes, which is the limit")
+    return content
 
 
 def _regular(fd: int) -> None:
@@ -250,14 +267,19 @@ def _cut_torn(file: FileIO) -> None:
 def _unlinked(root: str, parts: Parts, read: Callable[[Parts], bytes]) -> bytes | None:
     """Read what links on the way lead to, if that is in the root too."""
     home = Path(root).resolve()
-    folder = home.joinpath(*parts[:-1])
-    place = _inside(home, folder) / parts[-1]
-    if not os.path.lexists(place):
-        return None
     try:
+        place = _inside(home, home.joinpath(*parts[:-1])) / parts[-1]
+        if not os.path.lexists(place):
+            return None
         return read(_inside(home, place).relative_to(home).parts)
-    except (_Link, OSError) as error:
-        raise RouteFileError("route/unreadable", "is a link that is being changed") from error
+    except RouteFileError as error:
+        error.source_path = "/".join(parts)
+        raise
+    except _Link as error:
+        message = "is a link that is being changed"
+        raise RouteFileError("route/unreadable", message, source_path="/".join(parts)) from error
+    except OSError as error:
+        raise unreadable(error, "/".join(parts)) from error
 
 
 def _inside(home: Path, place: Path) -> Path:
@@ -294,6 +316,7 @@ def _settle(folder: _Folder) -> None:
 @contextmanager
 def _told(parts: Parts) -> Generator[None]:
     """Say of a fault which file it is about."""
+    _refuse_odd(parts)
     place = "/".join(parts)
     try:
         yield
@@ -304,6 +327,7 @@ def _told(parts: Parts) -> Generator[None]:
         raise StoreError(f"{place}: cannot be written: {error.strerror or error}") from error
 
 
-def unreadable(error: OSError) -> RouteFileError:
+def unreadable(error: OSError, place: str) -> RouteFileError:
     """Say why something that is there cannot be read."""
-    return RouteFileError("route/unreadable", f"cannot be read: {error.strerror or error}")
+    message = f"cannot be read: {error.strerror or error}"
+    return RouteFileError("route/unreadable", message, source_path=place)

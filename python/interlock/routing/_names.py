@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, TypeVar
 
 from interlock import _core
 
-__all__ = ["END", "EVIDENCE", "FIELDS", "SELECTION", "hint", "id_fault", "reference_fault"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+__all__ = ["END", "EVIDENCE", "FIELDS", "SELECTION", "hint", "id_fault", "reference_fault", "some"]
 
 SELECTION = "route_selection.json"
 """The file in which a step, or the caller, writes its choice."""
@@ -17,6 +23,7 @@ FIELDS = ("select_route", "route_id", "selected_route_id")
 END = "end"
 """The destination behind the last step."""
 
+_MANY = 20
 _ID = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
 # Names that Windows keeps for devices, with and without an ending (Microsoft, "Naming Files").
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE | re.ASCII)
@@ -46,3 +53,12 @@ def hint(value: object, known: list[str]) -> str:
     """Offer the nearest of some names; nothing when none is near."""
     near = _core.nearest(value, known) if isinstance(value, str) else None
     return f'; did you mean "{near}"?' if near else ""
+
+
+def some(found: Sequence[T], name: Callable[[T], str] = str) -> str:
+    """List what was found for a message, by names; of many the first ones and the last."""
+    if len(found) <= _MANY:
+        return ", ".join(map(name, found))
+    shown = found[: _MANY - 2]
+    left_out = f"{len(found) - len(shown) - 1} more"
+    return ", ".join([*map(name, shown), left_out, name(found[-1])])

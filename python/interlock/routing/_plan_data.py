@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, SpecInvalid
-from interlock.harness._config import wrong
+from interlock.harness._config import raise_problems, wrong
 from interlock.routing._outside import read_file
 from interlock.routing.shapes import MAX_VISITS, Plan, PlanStep, Route, Router, visits_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
 __all__ = ["ROUTE_FIELDS", "load", "plan_data", "read_bytes", "read_plan", "read_steps"]
 
@@ -40,6 +40,9 @@ def load(cls: type[T], plan: str | PathLike[str] | bytes | Mapping[str, Any]) ->
         return read_plan(cls, plan)
     if isinstance(plan, bytes):
         return read_plan(cls, read_bytes(plan))
+    if not isinstance(plan, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        message = "must be a path, the bytes of a file, or a mapping"
+        raise_problems([wrong(plan, "plan", message)])
     return read_plan(cls, read_bytes(read_file(plan)), source=str(plan))
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from anyio import CancelScope
+
 from interlock import _core
 from interlock.errors import Problem, RouteError
 from interlock.harness._callables import Call, call_of, label_of
@@ -17,9 +19,10 @@ from interlock.harness.flow import Flow, Node
 from interlock.record.reply import as_json_reply
 from interlock.record.result import Result
 from interlock.record.values import ErrorInfo, Reply
-from interlock.routing._graph import after
+from interlock.routing._graph import Graph
 from interlock.routing._journal import Entry
 from interlock.routing._names import END, hint
+from interlock.routing._typed import must_be
 from interlock.routing.shapes import Plan, PlanStep, Selection
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from interlock.harness._walk import Walk
     from interlock.harness.ctx import Ctx
     from interlock.routing.folder import RunFolder
+    from interlock.routing.shapes import Router
 
 __all__ = ["PlanResult", "PlanRun", "StepInput"]
 
@@ -111,9 +115,11 @@ class PlanRun(Workflow[_State, PlanResult]):
         rerun: bool,
     ) -> None:
         """Check and keep everything."""
+        from interlock.routing.folder import RunFolder
+
         problems: list[Problem] = []
-        if not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise_problems([wrong(plan, "plan", "must be Plan(...), as Plan.load(path) reads it")])
+        must_be(plan, Plan, "plan", "a Plan(...), as Plan.load(path) reads it")
+        must_be(folder, RunFolder, "folder", "a RunFolder(...)")
         calls = _read_handlers(plan, handlers, only, problems)
         raise_problems(problems)
         self._set(name="plan", max_tokens=None, _plan=plan, _folder=folder, _calls=calls)
@@ -122,7 +128,7 @@ class PlanRun(Workflow[_State, PlanResult]):
     def flow(self) -> Flow:
         """Return the steps; one that is reached from several comes after all of them."""
         needs: dict[str, list[str]] = {step.id: [] for step in self._plan.steps}
-        for step_id, following in after(self._plan).items():
+        for step_id, following in Graph(self._plan).following.items():
             for name in following:
                 if name in needs:
                     needs[name].append(step_id)
@@ -182,7 +188,8 @@ class PlanRun(Workflow[_State, PlanResult]):
                 state.ran.append(step.id)
                 if visit > 1 or is_open:
                     # What was written before is not taken for what this visit says.
-                    await self._off(walk, partial(self._folder.archive, step.id, max(visit - 1, 1)))
+                    before = visit if is_open else visit - 1
+                    await self._off(walk, partial(self._folder.archive, step.id, before))
                 await self._note(walk, Entry("started", step.id, visit))
             return await call.work(value, ctx, walk.run)
 
@@ -204,14 +211,18 @@ class PlanRun(Workflow[_State, PlanResult]):
         return None
 
     async def _routed(self, walk: Walk, step: PlanStep, visit: int, state: _State) -> str | None:
-        def taken(_value: object) -> Selection:
+        # The plan was checked as a whole before the first step.
+        router = cast("Router", step.router)
+
+        async def taken(_value: object) -> Selection:
             state.ran.append(step.id)
-            return self._folder.route(self._plan, step.id, visit=visit)
+            take = partial(self._folder.take, self._plan, router, visit=visit)
+            return cast("Selection", await self._off(walk, take))
 
         outcome = await walk.step(
             step.id,
             "decision",
-            Call(taken, takes_ctx=False, is_async=False),
+            Call(taken, takes_ctx=False, is_async=True),
             {"router": step.id, "visit": visit},
             read=_decision,
         )
@@ -228,13 +239,15 @@ class PlanRun(Workflow[_State, PlanResult]):
         await self._off(walk, partial(self._folder.journal.note, entry))
 
     async def _off(self, walk: Walk, function: Callable[[], Any]) -> Any:
-        """Call what touches files where it keeps nobody waiting."""
+        """Call what touches files where it keeps nobody waiting, and to its end."""
 
         def called(_: object) -> Any:
             return function()
 
         call = Call(called, takes_ctx=False, is_async=False)
-        return await call.work(None, None, walk.run)
+        # INVARIANT: nothing of this run is written once its lock is free.
+        with CancelScope(shield=True):
+            return await call.work(None, None, walk.run)
 
     def _result(self, state: _State, end: End) -> PlanResult:
         failed = ("unrouted", "loop", "in_doubt")

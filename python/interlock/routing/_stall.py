@@ -23,7 +23,11 @@ def unchanged_steps(run: RunFolder, plan: Plan) -> tuple[str, ...]:
     found: list[str] = []
     for step in plan.steps:
         folders = [("archive", name) for name in _visits(step.id, archived)]
-        history = [_outputs(run, step, folder) for folder in (*folders, (EXECUTION, step.id))]
+        try:
+            history = [_outputs(run, step, folder) for folder in (*folders, (EXECUTION, step.id))]
+        except RouteFileError:
+            # Of what cannot be read nobody knows whether it changed.
+            continue
         is_known = len(history) > 1 and any(history[-1].values())
         if is_known and stall_detect(history, window=len(history)).reason == "unchanged":
             found.append(step.id)
@@ -42,8 +46,5 @@ def _outputs(run: RunFolder, step: PlanStep, folder: Parts) -> dict[str, str]:
 
 
 def _digest(run: RunFolder, place: Parts) -> str:
-    try:
-        content = run.files.read(run.path, place)
-    except RouteFileError:
-        return ""
+    content = run.files.read(run.path, place)
     return "" if content is None else sha256(content).hexdigest()

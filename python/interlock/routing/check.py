@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from interlock.errors import ConfigError, RouteError
 from interlock.errors import Problem as InputProblem
+from interlock.harness._config import raise_problems, wrong
 from interlock.record._data import Record
-from interlock.routing._check_errors import errors_of
+from interlock.record.report._text import line
+from interlock.routing._check_errors import errors_of, step_errors
 from interlock.routing._check_warnings import warnings_of
 from interlock.routing._outside import read_file
 from interlock.routing._plan_data import read_bytes, read_steps
+from interlock.routing._typed import must_be
 from interlock.routing.shapes import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from os import PathLike
-
     from interlock.routing._check_errors import Fault
 
 __all__ = ["Problem", "Report", "check_plan", "check_plans", "refuse_plan"]
 
+A_PLAN = "a Plan(...), as Plan.load(path) reads it"
 Level = Literal["error", "warning"]
 
 
@@ -52,7 +54,7 @@ class Problem(Record):
         """`file: step: route: field: message [code]`."""
         where = (self.file, self.step_id, self.route_id, self.field)
         level = "warning: " if self.level == "warning" else ""
-        return f"{': '.join(filter(None, where))}: {level}{self.message} [{self.code}]"
+        return line(f"{': '.join(filter(None, where))}: {level}{self.message} [{self.code}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,11 @@ def check_plan(plan: Plan, *, workspace: str | None = None) -> tuple[Problem, ..
     Args:
         plan: The plan.
         workspace: The folder from which `route_source_file` is read; only for a warning.
+
+    Raises:
+        ConfigError: For what is no plan.
     """
+    must_be(plan, Plan, "plan", A_PLAN)
     return (
         *_problems("error", errors_of(plan), plan.source),
         *_problems("warning", warnings_of(plan, workspace), plan.source),
@@ -113,10 +119,17 @@ def check_plan(plan: Plan, *, workspace: str | None = None) -> tuple[Problem, ..
 
 
 def check_plans(paths: Iterable[str | PathLike[str]], *, workspace: str | None = None) -> Report:
-    """Check the plans in some files, all of them to the end."""
+    """Check the plans in some files, all of them to the end.
+
+    Raises:
+        ConfigError: For what is no list of paths.
+    """
     found: list[Problem] = []
     count = 0
+    if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise_problems([wrong(paths, "paths", "must be a list of paths")])
     for path in paths:
+        must_be(path, str | PathLike, f"paths[{count}]", "a path, as text or a Path")
         count += 1
         found += _file_problems(str(path), workspace)
     return Report(count, tuple(found))
@@ -127,10 +140,11 @@ def refuse_plan(plan: Plan, router_id: str | None = None) -> None:
 
     Raises:
         RouteError: With every error; `route/plan`, or the code of a single one.
+        ConfigError: For what is no plan.
     """
-    wrong = [problem for problem in check_plan(plan) if problem.level == "error"]
-    if router_id is not None:
-        wrong = [problem for problem in wrong if problem.step_id == router_id]
+    must_be(plan, Plan, "plan", A_PLAN)
+    faults = errors_of(plan) if router_id is None else step_errors(plan, router_id)
+    wrong = _problems("error", faults, plan.source)
     if not wrong:
         return
     first = wrong[0]

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, RouteFileError
-from interlock.harness._config import count_problems, raise_problems, wrong
 from interlock.record._data import Record
 from interlock.routing._names import FIELDS
+from interlock.routing._typed import must_be, must_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Choice", "choices_in", "is_evidence", "read_choice", "read_object", "written"]
+__all__ = [
+    "Choice",
+    "choices_in",
+    "is_evidence",
+    "json_of",
+    "read_choice",
+    "read_object",
+    "written",
+]
 
 SIZE_LIMIT = 65_536
+RECORD_LIMIT = 32 << 20
+"""How many bytes a plan, a record with checks, or what a run keeps may have."""
 DEPTH_LIMIT = 32
 _BOM = b"\xef\xbb\xbf"
 _MARK = "interlock.route-evidence/"
@@ -108,14 +118,16 @@ def is_marked(data: Mapping[str, object]) -> bool:
 
 def read_object(content: bytes, *, limit: int = SIZE_LIMIT) -> dict[str, object]:
     """Read one JSON object; raises as `read_choice`."""
-    if not isinstance(content, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise_problems([wrong(content, "content", "must be bytes: what stands in the file")])
-    raise_problems(count_problems(-1 if limit is None else limit, "limit", least=1))  # pyright: ignore[reportUnnecessaryComparison]
+    must_be(content, bytes, "content", "bytes: what stands in the file")
+    must_count(limit, "limit")
     if len(content) > limit:
         raise RouteFileError(
             "route/unreadable", f"has {len(content)} bytes, over the limit of {limit}"
         )
-    data = _parsed(content.removeprefix(_BOM))
+    try:
+        data: object = json_of(content).to_python()
+    except ConfigError:
+        raise _too_deep() from None
     if _depth(data) > DEPTH_LIMIT:
         raise _too_deep()
     if not isinstance(data, dict):
@@ -127,23 +139,23 @@ def read_object(content: bytes, *, limit: int = SIZE_LIMIT) -> dict[str, object]
     return cast("dict[str, object]", data)
 
 
-def _parsed(text: bytes) -> Any:
+def json_of(content: bytes) -> _core.Json:
+    """Read JSON in UTF-8, of which no key stands twice; a byte-order mark is passed over.
+
+    Raises:
+        RouteFileError: `route/unreadable`, `route/not-json`, `route/duplicate-key`.
+    """
     try:
-        decoded = text.decode("utf-8")
+        decoded = content.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise RouteFileError("route/unreadable", f"is no UTF-8: byte {error.start}") from None
+        message = f"is no UTF-8: byte {error.start}; write it in UTF-8"
+        raise RouteFileError("route/unreadable", message) from None
     if not decoded.strip():
-        raise RouteFileError(
-            "route/not-json", f"is empty; write {{{_quoted('<route_id>')}}}, or no file at all"
-        )
+        raise RouteFileError("route/not-json", "is empty; write a JSON object, or no file at all")
     try:
-        record = _core.Json(decoded, unique_keys=True)
+        return _core.Json(decoded, unique_keys=True)
     except ConfigError as error:
         raise _unparsed(error) from None
-    try:
-        return record.to_python()
-    except ConfigError:
-        raise _too_deep() from None
 
 
 def _unparsed(error: ConfigError) -> RouteFileError:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from anyio import to_thread
 
 from interlock import _core
 from interlock.errors import Problem, RouteError, UsageError
-from interlock.harness._config import keywords, raise_problems, wrong
+from interlock.harness._config import keywords, raise_problems
 from interlock.routing._graph import references
 from interlock.routing._names import SELECTION, id_fault
+from interlock.routing._typed import must_be
 from interlock.routing.choice import written
 from interlock.routing.evidence import EXECUTION
 from interlock.routing.folder import RunFolder
-from interlock.routing.resolve import match
+from interlock.routing.resolve import A_ROUTER, match
 from interlock.routing.shapes import Plan, PlanStep, Router
 from interlock.tools._table_result import TableResult
 from interlock.tools.branch import BranchResult
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from interlock._wire import WireForm
     from interlock.harness.classify import RouteChoice
+    from interlock.harness.ctx import Ctx
 
 __all__ = ["ByFile", "by_file", "write_choice"]
 
@@ -66,8 +69,10 @@ def write_choice(
         ConfigError: When there is neither a route nor an answer, or both.
         StoreError: When it cannot be written.
     """
-    if not isinstance(run, RunFolder):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise_problems([wrong(run, "run", "must be RunFolder(...)")])
+    must_be(run, RunFolder, "run", "a RunFolder(...)")
+    must_be(router, Router | None, "router", f"{A_ROUTER}, or None")
+    for field, text in (("by", "" if by is None else by), ("reason", reason)):
+        must_be(text, str, field, "text")
     if (route_id is None) == (from_ is None):
         message = "give the route, or the answer of a decision tool as from_; one of them"
         raise_problems([Problem("spec/conflict", "route_id", None, message)])
@@ -131,13 +136,16 @@ class ByFile:
         """SHA-256 of the router as data."""
         return _core.digest(Plan((PlanStep.of(self.router),)).to_dict())
 
-    async def __call__(self, values: object) -> RouteChoice:
+    async def __call__(self, values: object, ctx: Ctx | None = None) -> RouteChoice:
         """Read the choice, write the evidence, and name the arm; the values are not looked at."""
         del values
         from interlock.harness.classify import RouteChoice
 
+        key = "" if ctx is None else ctx.idempotency_key
         try:
-            taken = await to_thread.run_sync(self.folder.take, self.plan, self.router)
+            taken = await to_thread.run_sync(
+                partial(self.folder.take, self.plan, self.router, key=key)
+            )
         except RouteError as error:
             return RouteChoice(by="file", refused=True, reason=str(error))
         return RouteChoice(
@@ -152,7 +160,10 @@ class ByFile:
 def by_file(router: Router, run: RunFolder, *, plan: Plan | None = None) -> ByFile:
     """Return a classifier for `route`: its arms are named as the routes are.
 
-    What is there and bad leaves the route unrouted; its own default is never taken.
+    What is there and bad leaves the route unrouted; its own default is never taken. A step that is
+    taken once more under the same key (`ctx.idempotency_key`: another attempt, or a workflow that
+    was killed and is run again with the id of its run and the same values) is the same visit: it is
+    answered from the evidence, and counted once.
 
     Args:
         router: The router.
@@ -160,8 +171,11 @@ def by_file(router: Router, run: RunFolder, *, plan: Plan | None = None) -> ByFi
         plan: The plan, where a dependency names a file without its step.
 
     Raises:
-        ConfigError: For a dependency that needs the plan.
+        ConfigError: For a dependency that needs the plan; for what is no router, folder or plan.
     """
+    must_be(router, Router, "router", A_ROUTER)
+    must_be(run, RunFolder, "run", "a RunFolder(...)")
+    must_be(plan, Plan | None, "plan", "a Plan(...), or None")
     bare = [one for one in references(router) if "/" not in one]
     if bare and plan is None:
         message = f"names no step: write `step/{SELECTION}`, or give the plan"

@@ -13,9 +13,11 @@ from interlock.routing.choice import SIZE_LIMIT, is_evidence
 from interlock.routing.shapes import Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from interlock.routing._files import Files, Parts
 
-__all__ = ["Evidence", "Ledger"]
+__all__ = ["Evidence", "Ledger", "visited"]
 
 SCHEMA = "interlock.route-evidence/1"
 EXECUTION = "execution"
@@ -33,6 +35,7 @@ class Evidence(Record):
             absent, digest: As in `Selection`.
         at: When, `YYYY-MM-DDTHH:MM:SS.mmmZ`.
         silent: Steps that were to write a choice, ran to their end and wrote none.
+        key: The idempotency key of the step of a workflow that asked; empty where none did.
     """
 
     schema: str
@@ -48,16 +51,21 @@ class Evidence(Record):
     at: str
     digest: str
     silent: tuple[str, ...] = ()
+    key: str = ""
 
     @classmethod
-    def of(cls, selection: Selection, at: str, silent: tuple[str, ...] = ()) -> Self:
+    def of(
+        cls, selection: Selection, at: str, *, silent: tuple[str, ...] = (), key: str = ""
+    ) -> Self:
         """Write down a selection."""
-        return cls(schema=SCHEMA, at=at, silent=silent, **asdict(selection))
+        return cls(schema=SCHEMA, at=at, silent=silent, key=key, **asdict(selection))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as data; every field is there."""
-        wire = asdict(self)
-        return {**wire, "absent": list(self.absent), "silent": list(self.silent)}
+        """Return the evidence as data; every field is there, but for a key that is none."""
+        wire = {**asdict(self), "absent": list(self.absent), "silent": list(self.silent)}
+        if not self.key:
+            del wire["key"]
+        return wire
 
     @property
     def selection(self) -> Selection:
@@ -92,8 +100,8 @@ class Ledger:
                 for router, of in cast("Any", data).items()
             }
         except (ConfigError, AttributeError, ValueError):
-            message = "is damaged, and no visit is forgotten for that; put it in order by hand"
-            raise RouteFileError("route/unreadable", message, source_path=_VISITS) from None
+            message = 'it holds {"router": {"route": times}}, and no visit is forgotten'
+            raise _damaged((_VISITS,), message) from None
         return counts
 
     def entries(self, router_id: str) -> list[Evidence]:
@@ -110,23 +118,41 @@ class Ledger:
         content = self._files.read(self._root, place) or b""
         whole = content[: content.rfind(b"\n") + 1]
         try:
-            return [Evidence.from_json(line) for line in whole.splitlines() if line.strip()]
+            entries = [Evidence.from_json(line) for line in whole.splitlines() if line.strip()]
         except (ConfigError, SpecInvalid) as error:
-            message = f"is damaged: {error}"
-            raise RouteFileError("route/unreadable", message, source_path="/".join(place)) from None
+            raise _damaged(place, str(error)) from None
+        last = 0
+        for entry in entries:
+            # What somebody else put there must not lead to another folder, nor count for one.
+            if entry.schema != SCHEMA or entry.router_id != folder[-1] or entry.visit <= last:
+                shown = f"{entry.schema}, {entry.router_id}, visit {entry.visit} after {last}"
+                wanted = f"{SCHEMA} of {folder[-1]}, its visits in order"
+                raise _damaged(place, f"{_core.preview(shown)} must be {wanted}")
+            last = entry.visit
+        return entries
 
     def caught_up(self, router_id: str) -> tuple[dict[str, int], list[Evidence]]:
         """Finish the visit that a crash cut short, if there is one; return counts and entries."""
         visits = self.visits()
-        counts = visits.setdefault(router_id, {})
+        counts, entries = self._standing(router_id, visits)
+        if entries:
+            self._settle(entries[-1], {**visits, router_id: counts})
+        return counts, entries
+
+    def standing(self, router_id: str) -> tuple[dict[str, int], list[Evidence]]:
+        """Return counts and entries as `caught_up` does, and write nothing."""
+        return self._standing(router_id, self.visits())
+
+    def _standing(
+        self, router_id: str, visits: dict[str, dict[str, int]]
+    ) -> tuple[dict[str, int], list[Evidence]]:
+        counts = dict(visits.get(router_id, {}))
         entries = self.entries(router_id)
         done = sum(counts.values())
         for entry in entries:
             if entry.visit > done:
                 counts[entry.route_id] = counts.get(entry.route_id, 0) + 1
                 done += 1
-        if entries:
-            self._settle(entries[-1], visits)
         return counts, entries
 
     def record(self, entry: Evidence) -> None:
@@ -162,6 +188,17 @@ class Ledger:
         except RouteFileError:
             return False
         return content is None or is_evidence(content)
+
+
+def _damaged(place: Parts, message: str) -> RouteFileError:
+    path = "/".join(place)
+    message = f"is damaged: {message}; restore it, or take a new run"
+    return RouteFileError("route/unreadable", message, source_path=path)
+
+
+def visited(counts: Mapping[str, int], entries: Sequence[Evidence]) -> int:
+    """Return how often a router was visited; what of its log is lost stays counted."""
+    return max(sum(counts.values()), entries[-1].visit if entries else 0)
 
 
 def _folder(step_id: str) -> Parts:

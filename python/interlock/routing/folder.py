@@ -6,20 +6,22 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
-from interlock.errors import ConfigError, RouteError, RouteFileError, StoreError, UsageError
+from interlock.errors import ConfigError, RouteError, RouteFileError, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.harness._config import keywords, raise_problems, seconds_problems
 from interlock.routing._files import DiskFiles
-from interlock.routing._journal import Journal
+from interlock.routing._journal import Journal, damaged
 from interlock.routing._lock import Lock
 from interlock.routing._names import SELECTION, hint, id_fault
 from interlock.routing._outside import absolute, home_of
 from interlock.routing._selections import checked_selections
 from interlock.routing._stall import unchanged_steps
-from interlock.routing.check import refuse_plan
+from interlock.routing._typed import must_be
+from interlock.routing.check import A_PLAN, refuse_plan
 from interlock.routing.choice import written
-from interlock.routing.evidence import EXECUTION, Evidence, Ledger
-from interlock.routing.resolve import placed, resolve
+from interlock.routing.evidence import EXECUTION, Evidence, Ledger, visited
+from interlock.routing.resolve import A_ROUTER, placed, resolve
+from interlock.routing.shapes import Plan, Router
 from interlock.routing.sources import silent_producers, sources_for
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from interlock.harness._clock import Clock
     from interlock.routing._files import Files
-    from interlock.routing.shapes import Plan, Router, Selection
+    from interlock.routing.shapes import Selection
 
 __all__ = ["RunFolder"]
 
@@ -36,7 +38,8 @@ ARCHIVE = "archive"
 _RUNS = "runs"
 _SELECTIONS = "selections.json"
 _NOTES = "run.json"
-_KEPT = (EXECUTION, ARCHIVE, _SELECTIONS, _NOTES, "visits.json", "journal.jsonl")
+_KEPT = (EXECUTION, ARCHIVE, _SELECTIONS, "visits.json", "journal.jsonl", _NOTES)
+_CLEANING = b'{"cleaning":true}\n'
 
 
 class RunFolder:
@@ -56,7 +59,7 @@ class RunFolder:
 
     Raises:
         RouteError: `route/unsafe-path` for an id that is no name of a folder.
-        ConfigError: For a timeout that is none.
+        ConfigError: For a root that is no path, or a timeout that is none.
     """
 
     @keywords
@@ -74,8 +77,9 @@ class RunFolder:
         fault = id_fault(run_id)
         if fault is not None:
             raise RouteError("route/unsafe-path", f"run_id: {fault}", value=_core.preview(run_id))
+        must_be(lock_timeout, float | int, "lock_timeout", "seconds, more than 0")
         raise_problems(seconds_problems(lock_timeout, "lock_timeout"))
-        self.root = home_of(root)
+        self.root = home_of(root, "root")
         self.run_id = run_id
         self.path = absolute(absolute(self.root, _RUNS), run_id)
         self.files: Files = files or DiskFiles()
@@ -136,14 +140,15 @@ class RunFolder:
             RunBusy: When somebody else has the run for longer than the timeout.
             StoreError: When the evidence cannot be written; then no route is taken.
         """
-        router = next((one for one in plan.routers if one.id == router_id), None)
-        if router is None:
+        must_be(plan, Plan, "plan", A_PLAN)
+        step = plan.step(router_id)
+        if step is None or step.router is None:
             known = [one.id for one in plan.routers]
             near = hint(router_id, known)
             message = f"is no router of the plan{near}; there are {', '.join(known) or 'none'}"
             raise RouteError("route/plan", message, value=_core.preview(router_id))
         refuse_plan(plan, router_id)
-        return self.take(plan, router, visit=visit, at=at)
+        return self.take(plan, step.router, visit=visit, at=at)
 
     def take(
         self,
@@ -152,41 +157,56 @@ class RunFolder:
         *,
         visit: int | None = None,
         at: int | str | None = None,
+        key: str = "",
     ) -> Selection:
-        """Do as `route` for a router that is checked, also without a plan around it."""
+        """Do as `route` for a router that is checked, also without a plan around it.
+
+        A visit that was written down under the key is answered from there.
+        """
         if visit is not None and (type(visit) is not int or visit < 1):
             raise UsageError(f"visit is {_core.preview(visit)}; it must be a whole number, 1 up")
+        must_be(router, Router, "router", A_ROUTER)
+        self.step_path(router.id)
         with self.locked():
             try:
                 counts, entries = self.ledger.caught_up(router.id)
             except RouteFileError as error:
                 raise placed(error, router, None) from error.__cause__
-            done = sum(counts.values())
+            done = visited(counts, entries)
             if visit is not None and visit <= done:
                 return _recorded(router, entries, visit)
             if visit is not None and visit > done + 1:
                 raise UsageError(f"{router.id} was visited {done} times; visit {visit} cannot be")
+            asked = [entry for entry in entries if key and entry.key == key]
+            if asked:
+                return _recorded(router, asked, asked[0].visit)
             sources = sources_for(plan, router, self)
             selection = resolve(router, sources, visit=done + 1)
-            self._guard(plan, router, selection, counts)
-            silent = silent_producers(router.id, selection.absent, self.completed())
-            self.ledger.record(Evidence.of(selection, self._instant(at), silent))
+            self.guard(plan, router, selection, counts)
+            silent = silent_producers(router.id, selection.absent, self.completed)
+            entry = Evidence.of(selection, self._instant(at), silent=silent, key=key)
+            self.ledger.record(entry)
         return selection
 
     def selections(self) -> dict[str, str]:
         """Return the caller's choices that are kept with the run, by router.
 
         Raises:
-            RouteError: When they are not as many as were given.
+            RouteError: When they are fewer than were given.
+            StoreError: When what is kept is damaged.
         """
+        given = self.notes().get("selections", 0)
+        if type(given) is not int:
+            raise damaged(_NOTES, "selections must be how many were given")
         kept = self._selections
-        if kept is None:
-            kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
-        given = self.notes().get("selections", len(kept))
-        if given != len(kept):  # Somebody else may have seeded more since.
-            kept = cast("dict[str, str]", self._data(_SELECTIONS).get("selections", {}))
-        if given != len(kept):
-            message = f"{given} selections were given for this run, and {len(kept)} are kept"
+        if kept is None or len(kept) < given:  # Somebody else may have seeded more since.
+            kept = self._kept()
+        # More than were noted is no fault: a seed was killed right after it wrote them.
+        if len(kept) < given:
+            message = (
+                f"{given} selections were given for this run, and {len(kept)} are kept: restore "
+                "the file, or clean the run"
+            )
             raise RouteError("route/selection-invalid", message, source_path=_SELECTIONS)
         return kept
 
@@ -202,14 +222,22 @@ class RunFolder:
 
     def archive(self, step_id: str, visit: int) -> None:
         """Put the folder of a step away, so that a further visit finds nothing old in it."""
+        self.step_path(step_id)
         self.files.move(self.path, (EXECUTION, step_id), (ARCHIVE, f"{step_id}.{visit}"))
 
     def clean(self) -> None:
         """Remove all that a run has left; the locks stay."""
         with self.locked():
             self._selections = None
+            # Noted, so that one that is killed in the middle is finished before the next run.
+            self.files.write(self.path, (_NOTES,), _CLEANING)
             for name in _KEPT:
                 self.files.remove(self.path, (name,))
+
+    @property
+    def is_half_cleaned(self) -> bool:
+        """Whether a `clean` was cut short."""
+        return "cleaning" in self.notes()
 
     def notes(self) -> dict[str, Any]:
         """Return what is noted of the run as a whole."""
@@ -245,6 +273,14 @@ class RunFolder:
         for router_id, route_id in chosen.items():
             self.files.write(self.path, (EXECUTION, router_id, SELECTION), written(route_id))
 
+    def _kept(self) -> dict[str, str]:
+        kept = self._data(_SELECTIONS).get("selections", {})
+        if not isinstance(kept, dict) or not all(
+            isinstance(route, str) for route in cast("dict[str, object]", kept).values()
+        ):
+            raise damaged(_SELECTIONS, "selections must name a route by router")
+        return cast("dict[str, str]", kept)
+
     def _data(self, name: str) -> dict[str, Any]:
         content = self.files.read(self.path, (name,))
         if content is None:
@@ -252,15 +288,15 @@ class RunFolder:
         try:
             data = _core.Json(content, unique_keys=True).to_python()
         except ConfigError as error:
-            raise StoreError(f"{name}: is damaged: {error}") from None
+            raise damaged(name, str(error)) from None
         if not isinstance(data, dict):
-            raise StoreError(f"{name}: is damaged: no JSON object")
+            raise damaged(name, "it must hold a JSON object")
         return cast("dict[str, Any]", data)
 
-    def _guard(
+    def guard(
         self, plan: Plan | None, router: Router, selection: Selection, counts: Mapping[str, int]
     ) -> None:
-        """Refuse a route that was taken as often as it may be."""
+        """Refuse a route that was taken as often as it may be; `counts` are those of the ledger."""
         taken = counts.get(selection.route_id, 0)
         if taken < router.max_visits:
             return
@@ -288,4 +324,15 @@ def _recorded(router: Router, entries: list[Evidence], visit: int) -> Selection:
     if found is None:
         message = f"visit {visit} was counted, and its evidence is gone: restore the folder"
         raise RouteFileError("route/unreadable", message, router_id=router.id)
-    return found.selection
+    taken = found.selection
+    if not any(
+        (route.route_id, route.next_step_id) == (taken.route_id, taken.next_step_id)
+        for route in router.routes
+    ):
+        message = (
+            f"visit {visit} took {taken.route_id} -> {taken.next_step_id}, which is no route of "
+            f"this router any more ({', '.join(router.available)}): restore the plan, or take a "
+            "new run"
+        )
+        raise RouteError("route/unknown", message, router_id=router.id, available=router.available)
+    return taken

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import ConfigError, RouteError, RouteFileError
 from interlock.routing._names import hint
-from interlock.routing.choice import choices_in, conflicting
+from interlock.routing._typed import must_be, must_count
+from interlock.routing.choice import RECORD_LIMIT, choices_in, conflicting, json_of
 from interlock.routing.shapes import Route, Router, Selection, Source
 from interlock.tools.branch import Branch
 
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["match", "resolve"]
 
+A_ROUTER = "a Router(...), such as one of the routers of a plan"
 _DECLARED = ("route_source_file", "context_dependency", "value_from")
-RECORD_LIMIT = 32 << 20
 
 
 def match(router: Router, value: str) -> Route:
@@ -29,7 +31,10 @@ def match(router: Router, value: str) -> Route:
 
     Raises:
         RouteError: `route/unknown`, `route/ambiguous`.
+        ConfigError: For what is no router, or no text.
     """
+    must_be(router, Router, "router", A_ROUTER)
+    must_be(value, str, "value", "text: the id of a route, or its destination")
     for route in router.routes:
         if route.route_id == value:
             return route
@@ -59,10 +64,15 @@ def resolve(router: Router, sources: Sequence[Source], *, visit: int = 1) -> Sel
 
     Raises:
         RouteError: With the router, the source, the value and the routes that there are.
+        ConfigError: For what is no router, or no source.
     """
+    must_be(router, Router, "router", A_ROUTER)
+    must_be(sources, Iterable, "sources", "a list of Source(...)")
+    must_count(visit, "visit")
     _check(router)
     absent: list[str] = []
-    for source in sources:
+    for at, source in enumerate(sources):
+        must_be(source, Source, f"sources[{at}]", "Source(...)")
         if source.content is not None:
             return _decided(router, source, source.content, visit, tuple(absent))
         absent.append(source.path)
@@ -153,10 +163,7 @@ def _checked(router: Router, content: bytes) -> tuple[Route | None, str, str]:
     if len(content) > RECORD_LIMIT:
         message = f"is a record over the limit of {RECORD_LIMIT} bytes"
         raise RouteFileError("route/unreadable", message)
-    try:
-        record = _core.Json(content, unique_keys=True)
-    except ConfigError as error:
-        raise RouteFileError("route/not-json", f"is no JSON: {error.problems[0]}") from None
+    record = json_of(content)
     arms = [
         {"name": route.route_id, "when": list(route.when), "match": route.match}
         for route in router.routes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from anyio import to_thread
 
@@ -15,14 +15,15 @@ from interlock.routing._names import END, hint
 from interlock.routing._outside import absolute
 from interlock.routing._plan_run import PlanResult, PlanRun
 from interlock.routing._selections import checked_selections
-from interlock.routing.check import refuse_plan
+from interlock.routing._typed import must_be
+from interlock.routing.check import A_PLAN, refuse_plan
+from interlock.routing.shapes import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from interlock.harness.run import Run
     from interlock.routing.folder import RunFolder
-    from interlock.routing.shapes import Plan
 
 __all__ = ["run_full_workflow", "run_step", "run_workflow"]
 
@@ -60,9 +61,13 @@ async def run_workflow(
 
     Raises:
         RouteError: For a plan with errors or choices that are none, before anything runs.
-        ConfigError: For callables that are missing or none.
+        ConfigError: For callables that are missing or none, and for what is no folder or choice.
         RunBusy: When somebody else runs this folder for longer than its timeout.
     """
+    if on_change not in get_args(OnChange):
+        message = f"must be one of {', '.join(get_args(OnChange))}"
+        shown = _core.preview(on_change)
+        raise_problems([Problem("spec/unknown-choice", "on_change", shown, message)])
     made = PlanRun(plan, handlers, folder, only=None, rerun=rerun_interrupted)
     begin = partial(_begin, plan, folder, route_selections, on_change, is_fresh=False)
     return await _conducted(made, folder, begin, values, run)
@@ -104,6 +109,7 @@ async def run_step(
 
     Arguments and errors are those of `run_workflow`; a callable is needed for this step alone.
     """
+    must_be(plan, Plan, "plan", A_PLAN)
     if plan.step(step_id) is None:
         known = [step.id for step in plan.steps]
         message = f"is no step of the plan{hint(step_id, known)}"
@@ -125,7 +131,7 @@ def _begin(
     # INVARIANT: all that can be refused is, before anything is removed or written.
     refuse_plan(plan)
     checked_selections(plan, route_selections)
-    if is_fresh:
+    if is_fresh or folder.is_half_cleaned:
         folder.clean()
     digest = _core.digest(plan.to_dict())
     begun = folder.notes().get("plan", digest)
@@ -137,10 +143,11 @@ def _begin(
         raise RouteError("route/plan", message, source_path=plan.source)
     standing = folder.journal.standing().next_step
     if standing not in (None, END) and plan.step(standing) is None:
-        message = f"has no step {standing}, before which this run stands"
+        message = f"has no step {_core.preview(standing)}, before which this run stands"
         raise RouteError("route/plan", message, source_path=plan.source)
     folder.seed(plan, route_selections)
-    folder.note(plan=digest)
+    with folder.locked():
+        folder.note(plan=digest)
 
 
 async def _conducted(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from interlock.harness._config import keywords, raise_problems, wrong
 from interlock.record._data import Record
+from interlock.routing._typed import take_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,8 +57,10 @@ class Route:
     extra: Mapping[str, Any] = field(default_factory=_nothing)
 
     def __post_init__(self) -> None:
-        """Take any sequence."""
-        object.__setattr__(self, "when", tuple(self.when))
+        """Take any sequence; refuse what is of another kind."""
+        names = ("route_id", "next_step_id", "name", "condition")
+        texts: dict[str, type] = dict.fromkeys(names, str)
+        take_fields(self, texts, lists={"when": object}, choices={"match": ("all", "any")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +96,13 @@ class Router:
     value_from: str | None = None
 
     def __post_init__(self) -> None:
-        """Take any sequences; refuse what is no limit."""
-        for name in ("routes", "context_dependencies"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        """Take any sequences; refuse what is of another kind, or no limit."""
+        optional = ("default_route_id", "route_source_file", "value_from")
+        texts = dict.fromkeys(("id", "question", "description", *optional), str)
+        lists = {"routes": Route, "context_dependencies": str}
+        kinds = {"kind": ("routing", "branch")}
+        fields = {**texts, "require_source": bool}
+        take_fields(self, fields, lists=lists, optional=optional, choices=kinds)
         raise_problems(visits_problems(self.max_visits, "max_visits"))
 
     @property
@@ -137,9 +144,11 @@ class PlanStep:
     extra: Mapping[str, Any] = field(default_factory=_nothing)
 
     def __post_init__(self) -> None:
-        """Take any sequences."""
-        for name in ("context_output", "context_dependencies"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        """Take any sequences; refuse what is of another kind."""
+        texts = dict.fromkeys(("id", "kind", "title", "description", "next_step_id"), str)
+        lists = {"context_output": str, "context_dependencies": str}
+        fields = {**texts, "router": Router}
+        take_fields(self, fields, lists=lists, optional=("next_step_id", "router"))
 
     @classmethod
     def of(cls, router: Router, *, title: str = "") -> Self:
@@ -167,16 +176,20 @@ class Plan:
     _: KW_ONLY
     source: str | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)
+    _at: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Take any sequence."""
-        object.__setattr__(self, "steps", tuple(self.steps))
+        """Take any sequence; note where the first step of each id stands."""
+        take_fields(self, {"source": str}, lists={"steps": PlanStep}, optional=["source"])
+        at = {step.id: at for at, step in reversed(tuple(enumerate(self.steps)))}
+        object.__setattr__(self, "_at", at)
 
     @classmethod
     def load(cls, plan: str | PathLike[str] | bytes | Mapping[str, Any]) -> Self:
         """Read a plan from a file, the bytes of one, or data; unknown fields are kept and ignored.
 
         Raises:
+            ConfigError: For what is neither a path, nor bytes, nor a mapping.
             SpecInvalid: With every fault of its form. What is wrong with what it says is told by
                 `check_plan`.
             OSError: When the file cannot be read.
@@ -205,13 +218,14 @@ class Plan:
 
     def step(self, step_id: str) -> PlanStep | None:
         """Return the step of an id; None when there is none."""
-        return next((step for step in self.steps if step.id == step_id), None)
+        at = self._at.get(step_id) if isinstance(step_id, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+        return None if at is None else self.steps[at]
 
     def after(self, step: PlanStep) -> str:
         """Return the id of the step that follows one that is no router."""
         if step.next_step_id is not None:
             return step.next_step_id
-        at = self.steps.index(step) + 1
+        at = self._at[step.id] + 1
         return self.steps[at].id if at < len(self.steps) else "end"
 
     def __iter__(self) -> Iterator[PlanStep]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import RouteError, RouteFileError
-from interlock.routing._graph import producers, references
+from interlock.routing._graph import Graph, references
 from interlock.routing._names import SELECTION, reference_fault
 from interlock.routing._outside import absolute, shared_file
-from interlock.routing.choice import SIZE_LIMIT, is_evidence, written
+from interlock.routing._typed import must_be
+from interlock.routing.choice import RECORD_LIMIT, SIZE_LIMIT, is_evidence, written
 from interlock.routing.evidence import EXECUTION
-from interlock.routing.resolve import RECORD_LIMIT, placed
+from interlock.routing.resolve import A_ROUTER, placed
 from interlock.routing.shapes import Plan, Router, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from interlock.routing._files import Parts
     from interlock.routing.folder import RunFolder
@@ -46,7 +48,14 @@ def sources_for(
 
     Raises:
         RouteFileError: For a file that is there and cannot be read.
+        ConfigError: For what is no plan, router, folder or mapping.
     """
+    from interlock.routing.folder import RunFolder
+
+    must_be(plan, Plan | None, "plan", "a Plan(...), or None")
+    must_be(router, Router, "router", A_ROUTER)
+    must_be(run, RunFolder, "run", "a RunFolder(...)")
+    must_be(route_selections, Mapping | None, CALLER, "a mapping of routers to routes")
     chosen = run.selections() if route_selections is None else route_selections
     found: list[Source] = []
     for source in _looked_at(plan, router, run, chosen):
@@ -62,8 +71,9 @@ def _looked_at(
     mine = chosen.get(router.id)
     yield Source("caller", CALLER, None if mine is None else written(mine))
     if router.has_checks:
-        parts = tuple((router.value_from or "").split("/"))
-        yield _read(router, run, "value_from", (EXECUTION, *parts), RECORD_LIMIT)
+        record = router.value_from or ""
+        _refuse(router, "must be `step/file.json`" if "/" not in record else None, record)
+        yield _read(router, run, "value_from", (EXECUTION, *record.split("/")), RECORD_LIMIT)
         return
     own = _read(router, run, "preseed", (EXECUTION, router.id, SELECTION))
     if own.content is not None and is_evidence(own.content):
@@ -76,19 +86,23 @@ def _looked_at(
 
 
 def _place(plan: Plan | None, router: Router, reference: str) -> Parts:
-    fault = reference_fault(reference)
-    if fault is not None:
-        raise RouteError(
-            "route/unsafe-path", fault, router_id=router.id, value=_core.preview(reference)
-        )
+    _refuse(router, None, reference)
     owner = reference.rpartition("/")[0]
     if not owner:
-        found = producers(plan, router.id, reference) if plan is not None else ()
-        if not found:
+        found = [] if plan is None else Graph(plan).producers(router.id, reference)
+        if plan is None or not found:
             message = f"{reference}: no earlier step declares it; write `step/{SELECTION}`"
             raise RouteError("route/plan", message, router_id=router.id)
-        owner = found[-1].id
+        owner = plan.steps[found[-1]].id
     return EXECUTION, owner, SELECTION
+
+
+def _refuse(router: Router, fault: str | None, reference: str) -> None:
+    """Refuse what would lead out of the folder of the run."""
+    fault = fault or reference_fault(reference)
+    if fault is not None:
+        shown = _core.preview(reference)
+        raise RouteError("route/unsafe-path", fault, router_id=router.id, value=shown)
 
 
 def _read(
@@ -110,12 +124,15 @@ def _shared(router: Router, run: RunFolder, path: str) -> Source:
 
 
 def silent_producers(
-    router_id: str, absent: Iterable[str], done: Collection[str]
+    router_id: str, absent: Iterable[str], done: Callable[[], Collection[str]]
 ) -> tuple[str, ...]:
     """Return the steps that ran to their end and wrote no choice where one was looked for."""
     places = (tuple(path.split("/")) for path in absent)
-    return tuple(
+    asked = [
         owner
         for home, owner, name in (place for place in places if len(place) == 3)  # noqa: PLR2004
-        if home == EXECUTION and name == SELECTION and owner in done and owner != router_id
-    )
+        if home == EXECUTION and name == SELECTION and owner != router_id
+    ]
+    # Who ran is read from the journal, which grows: only where it matters.
+    ran = done() if asked else ()
+    return tuple(owner for owner in asked if owner in ran)

@@ -41,6 +41,11 @@ def of_answer(schema: object) -> tuple[Arguments, bool]:
     """
     if schema is None:
         return _Anything(), False
+    if isinstance(schema, bool):
+        message = (
+            "must say what an answer is; leave it out for any answer, which is what True means"
+        )
+        raise ConfigError((Problem("spec/wrong-type", "schema", str(schema).lower(), message),))
     if not isinstance(schema, Mapping):
         from interlock.spec.typed import of_type
 

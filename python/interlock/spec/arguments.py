@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
-from interlock.errors import Problem, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from interlock import _core
+from interlock.errors import ConfigError, Problem, UsageError
 
 __all__ = ["ANSWER", "Arguments", "of_schema", "placed", "refused"]
 
@@ -37,9 +36,17 @@ def of_schema(schema: Mapping[str, object]) -> Arguments:
     Raises:
         ConfigError: For what is no JSON Schema of an object, and for what is not checked within
             bounds here: patterns that are not run in linear time, `unevaluatedProperties`,
-            `unevaluatedItems`, a reference to another document, a schema that is too large.
+            `unevaluatedItems`, a reference to another document, to nothing, or back to itself at
+            the same value, a schema that is too large.
         UsageError: Where the package `jsonschema` is not installed.
     """
+    if not isinstance(schema, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        message = (
+            'must be a JSON Schema of an object, as a mapping such as {"type": "object"}; '
+            "True and False, which take anything and nothing, name no arguments"
+        )
+        shown = _core.preview(schema)
+        raise ConfigError((Problem("spec/wrong-type", "schema", shown, message),))
     try:
         from interlock.spec.json_schema import read_schema
     except ModuleNotFoundError as error:

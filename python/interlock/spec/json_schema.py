@@ -7,18 +7,20 @@ fetched, and the work of one check is counted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jsonschema import validators
-from referencing.jsonschema import EMPTY_REGISTRY
+from referencing.jsonschema import EMPTY_REGISTRY, specification_with
 
 from interlock import _core
 from interlock.errors import ConfigError, PatternError, Problem
 from interlock.spec._keywords import UNBOUNDED, WORK_LIMIT, TooMuch, bounded, pattern_of, work
+from interlock.spec._references import DATA, NAMED, REFERENCES, reference_problems
 from interlock.spec.arguments import placed, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from jsonschema.protocols import Validator
 
@@ -33,10 +35,6 @@ FAULTS_LIMIT = 50
 
 _Kind = Literal["schema", "names", "data"]
 _DRAFTS = ("Draft202012Validator", "Draft201909Validator", "Draft7Validator", "Draft6Validator")
-_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-"""Keywords whose keys are names, with schemas under them."""
-_DATA = ("enum", "const", "default", "examples")
-"""Keywords that hold data and no schema."""
 
 
 class _Schemed:
@@ -45,6 +43,9 @@ class _Schemed:
     def __init__(self, schema: dict[str, Any], validator: Validator) -> None:
         self.schema = schema
         self._validator = validator
+
+    def __reduce__(self) -> Any:
+        return read_schema, (self.schema,)
 
     def read(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         token = work.set([WORK_LIMIT])
@@ -72,11 +73,30 @@ class _Schemed:
 
 def read_schema(schema: Mapping[str, object]) -> Arguments:
     """Read arguments by a JSON Schema; see `arguments.of_schema`."""
+    _raise(_too_large(schema))
     plain = cast("dict[str, Any]", _core.plain(schema, "schema", finite=True))
-    problems = list(_unfit(plain))
-    if problems:
-        raise ConfigError(tuple(problems))
+    _raise(_unfit(plain))
     return _Schemed(plain, _validator(plain))
+
+
+def _raise(problems: Iterable[Problem]) -> None:
+    found = tuple(problems)
+    if found:
+        raise ConfigError(found)
+
+
+def _too_large(schema: object) -> Iterator[Problem]:
+    """Count the values, a part that stands there twice twice, before anything is done with them."""
+    waiting, seen = [schema], 0
+    while waiting and seen <= NODES_LIMIT:
+        node = waiting.pop()
+        seen += 1
+        if isinstance(node, Mapping):
+            waiting += cast("Mapping[str, object]", node).values()
+        elif isinstance(node, (list, tuple)):
+            waiting += cast("list[object]", node)
+    if seen > NODES_LIMIT:
+        yield Problem("spec/over-limit", "schema", None, f"has over {NODES_LIMIT} values")
 
 
 def _unfit(schema: dict[str, Any]) -> Iterator[Problem]:
@@ -85,13 +105,8 @@ def _unfit(schema: dict[str, Any]) -> Iterator[Problem]:
         shown = _core.preview(schema.get("type"))
         yield Problem("spec/wrong-type", "schema.type", shown, 'must be "object"')
     waiting: list[tuple[str, Any, _Kind]] = [("schema", schema, "schema")]
-    seen = 0
     while waiting:
         place, node, kind = waiting.pop()
-        seen += 1
-        if seen > NODES_LIMIT:
-            yield Problem("spec/over-limit", "schema", None, f"has over {NODES_LIMIT} values")
-            return
         if isinstance(node, dict):
             told = cast("dict[str, Any]", node)
             yield from _misplaced_draft(told, place)
@@ -112,7 +127,7 @@ def _below(place: str, node: Any, kind: _Kind) -> Iterator[tuple[str, Any, _Kind
 def _kind(around: _Kind, name: str) -> _Kind:
     """Say what stands under a key: `pattern` may be the name of a property, or data."""
     if around == "schema":
-        return "names" if name in _NAMED else "data" if name in _DATA else "schema"
+        return "names" if name in NAMED else "data" if name in DATA else "schema"
     return "schema" if around == "names" else "data"
 
 
@@ -127,7 +142,7 @@ def _unfit_keywords(node: dict[str, Any], place: str) -> Iterator[Problem]:
         if name in node:
             message = "is not checked here; use additionalProperties or items"
             yield Problem("spec/unknown-field", f"{place}.{name}", None, message)
-    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
+    for name in REFERENCES:
         target = node.get(name)
         if isinstance(target, str) and not target.startswith("#"):
             message = "must be in this schema, as in `#/$defs/name`; nothing is fetched"
@@ -160,11 +175,20 @@ def _validator(schema: dict[str, Any]) -> Validator:
         faults = list(_faults(kind, schema))
     except RecursionError:
         faults = [Problem("spec/over-limit", "schema", None, "is nested too deep to be checked")]
-    if faults:
-        raise ConfigError(tuple(faults))
-    # An empty registry: nothing is ever fetched. Without `$schema`, which names another checker.
+    _raise(faults)
+    # Nothing is ever fetched, and anchors are looked for once. Without `$schema`, which names
+    # another checker.
     bare = {name: one for name, one in schema.items() if name != "$schema"}
-    return cast("Validator", bounded(kind)(bare, registry=EMPTY_REGISTRY))
+    specification = specification_with(kind.META_SCHEMA["$schema"])
+    resource = specification.create_resource(bare)
+    try:
+        registry = EMPTY_REGISTRY.with_resource(resource.id() or "", resource).crawl()
+    except ValueError as error:
+        message = f"has an `$id` that is no URI: {error}"
+        raise ConfigError((Problem("spec/wrong-type", "schema", None, message),)) from None
+    resolver = registry.resolver(resource.id() or "")
+    _raise(reference_problems(bare, resolver, specification))
+    return cast("Validator", bounded(kind)(bare, registry=registry))
 
 
 def _faults(kind: Any, schema: dict[str, Any]) -> Iterator[Problem]:

@@ -59,7 +59,7 @@ from interlock.supervise.shown import decide, verify
 from interlock.supervise.simulate import Difference, Simulation, simulate
 from interlock.supervise.start import StartResult, handover, start_run, stop
 from interlock.supervise.state import DeviationRecord, Event, RunState
-from interlock.supervise.store import MemoryStore, RunStore
+from interlock.supervise.store import Kept, MemoryStore, RunStore
 from interlock.supervise.supervisor import Supervisor
 
 __all__ = [
@@ -81,6 +81,7 @@ __all__ = [
     "Exploration",
     "Gate",
     "InputCheck",
+    "Kept",
     "LogEntry",
     "MemoryStore",
     "OrderRule",

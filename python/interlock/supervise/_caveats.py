@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock.record._data import Record
+from interlock.supervise.contract import at_least
 from interlock.supervise.risk import is_dangerous
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from interlock.supervise.contract import Deployment
+    from interlock.supervise.contract import Deployment, RuntimeProfile
     from interlock.supervise.policy import Policy
     from interlock.supervise.state import Event, RunState
 
@@ -41,13 +42,14 @@ def caveats_of(
     deployment: Deployment | None,
     *,
     elapsed: float | None,
+    computed: RuntimeProfile | None,
     observed_only: bool,
 ) -> tuple[Caveat, ...]:
     """List everything to mind."""
     found = [
         *_of_ending(state),
         *_of_time(state, policy, elapsed),
-        *_of_enforcement(deployment, observed_only=observed_only),
+        *_of_enforcement(deployment, computed, observed_only=observed_only),
         *_of_steps(state, policy),
         *_of_people(state),
         *_of_log(events),
@@ -91,15 +93,21 @@ def _of_time(
 
 
 def _of_enforcement(
-    deployment: Deployment | None, *, observed_only: bool
+    deployment: Deployment | None, computed: RuntimeProfile | None, *, observed_only: bool
 ) -> Iterator[tuple[str, str]]:
     if observed_only or (deployment is not None and deployment.profile == "R0"):
         yield "runtime/nothing-enforced", "Nothing was enforced: the run was only watched."
     if deployment is None:
         yield "runtime/not-declared", "What the client enforces and sees was not declared."
-    elif not deployment.coverage.is_full:
+        return
+    if not deployment.coverage.is_full:
         unseen = ", ".join(deployment.coverage.unseen)
         yield "runtime/unseen-calls", f"Calls outside the coverage ({unseen}) were not seen."
+    if computed is not None and not at_least(computed, deployment.profile):
+        yield (
+            "runtime/profile-above-computed",
+            f"The client was said to be {deployment.profile}; what it does and sees is {computed}.",
+        )
 
 
 def _of_steps(state: RunState, policy: Policy | None) -> Iterator[tuple[str, str]]:

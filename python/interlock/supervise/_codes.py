@@ -58,5 +58,6 @@ CODES: dict[str, str] = {
     "runtime/nothing-enforced": "a report: the run was only watched",
     "runtime/not-declared": "a report: what the client enforces and sees is not known",
     "runtime/unseen-calls": "a report: calls outside the coverage were not seen",
+    "runtime/profile-above-computed": "a report: the client does or sees less than it claims",
 }
 """Code and meaning; what begins with `lint/` only warns."""

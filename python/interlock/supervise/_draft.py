@@ -18,15 +18,22 @@ if TYPE_CHECKING:
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import EventKind
 
-__all__ = ["Draft", "Instant", "Transition", "policies_in_force", "policy_in_force", "read_now"]
+__all__ = [
+    "Draft",
+    "Instant",
+    "Transition",
+    "begin",
+    "over",
+    "policies_in_force",
+    "policy_in_force",
+    "read_now",
+]
 
 Instant: TypeAlias = "float | datetime | None"
 """Seconds from any one origin, or an aware datetime; None where there is no clock."""
 
 LONGEST = 10**11
 """A number of seconds over this is some 3,000 years, or milliseconds by mistake."""
-
-OVER = "the run is over: nothing is authorised and nothing moves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +206,21 @@ def _thawed(state: RunState) -> RunState:
     return copy
 
 
+def begin(policy: Policy, state: RunState, now: Instant) -> Draft | Transition:
+    """Begin an operation; where the run is over, or its time is, give what it comes to instead.
+
+    Raises:
+        PolicyMismatch: When the state follows another policy.
+        ConfigError: When the instant is none.
+    """
+    if state.is_over:
+        return over(state, now)
+    draft = Draft(policy, state, now)
+    return draft.done() if draft.out_of_time() else draft
+
+
 def over(state: RunState, now: Instant = None) -> Transition:
     """Answer that the run is over: nothing changes."""
-    message = f"{OVER} (outcome: {state.outcome})"
+    message = f"the run is over: nothing is authorised and nothing moves (outcome: {state.outcome})"
     event = Event(state.seq, "blocked", "run/over", message, state.current, read_now(now))
     return Transition(state, (event,))

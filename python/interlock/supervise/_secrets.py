@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
-from interlock.errors import ConfigError
+from interlock.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from interlock.supervise.parts import PolicyInput
 
-__all__ = ["Withheld", "digest_of", "kept_of", "masked", "read_withheld", "texts_of", "withheld"]
+__all__ = [
+    "Withheld",
+    "digest_of",
+    "kept_of",
+    "masked",
+    "read_withheld",
+    "texts_again",
+    "texts_of",
+    "withheld",
+]
 
 _SHORTEST = 4
 """Shorter secrets stand by chance in other text; they are left out as a whole value alone."""
@@ -47,6 +56,34 @@ def texts_of(declared: Mapping[str, PolicyInput], inputs: Mapping[str, object]) 
         and isinstance(value, str) and len(value) >= _SHORTEST
     ]  # fmt: skip
     return {text: _mask(_core.digest(text)) for text in sorted(texts, key=len, reverse=True)}
+
+
+def texts_again(
+    declared: Mapping[str, PolicyInput], secrets: Mapping[str, object], digests: tuple[str, ...]
+) -> dict[str, str]:
+    """Return `texts_of` the secrets that a run was started with, which are given once more.
+
+    Raises:
+        ConfigError: For every one that is missing, another, or no secret input; no value is shown.
+    """
+    secret = [name for name, one in declared.items() if one.secret]
+    said = "is no secret input of this runbook: leave it out"
+    problems = [
+        Problem("input/unknown", f"secrets.{name}", None, said)
+        for name in secrets
+        if name not in secret
+    ]
+    given = {name: _core.digest(secrets[name]) for name in secret if name in secrets}
+    if set(digests) - set(given.values()):
+        said = "must be what the run was started with, so that it can be left out of what is logged"
+        problems += (
+            Problem("input/missing", f"secrets.{name}", None, said)
+            for name in secret
+            if given.get(name) not in digests
+        )
+    if problems:
+        raise ConfigError(tuple(problems))
+    return texts_of(declared, secrets)
 
 
 def masked(

@@ -31,8 +31,10 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
     counts = report.calls
     told = [f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     yield "calls", ", ".join(told) or "none"
-    if report.profile.claimed is not None:
-        yield "profile", report.profile.claimed
+    claimed, computed = report.profile.claimed, report.profile.computed
+    if claimed is not None:
+        is_so = computed in (None, claimed)
+        yield "profile", claimed if is_so else f"{computed}, and said to be {claimed}"
     if report.max_moves is not None:
         yield "ends within", f"{report.max_moves:,} moves"
     if report.chain.ok is not None:

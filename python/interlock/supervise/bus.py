@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,13 +21,15 @@ from interlock.supervise.capability import matches
 from interlock.supervise.card import way_out
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
     from interlock.harness._declare import Style
     from interlock.harness.ctx import Ctx
     from interlock.harness.toolbus import AnyTool
-    from interlock.record.values import Effect, ToolCall
+    from interlock.record.values import Effect, ToolCall, ToolStatus
     from interlock.supervise._draft import Transition
+    from interlock.supervise.asked import Question
+    from interlock.supervise.questions import Answer
     from interlock.supervise.supervisor import Supervisor
 
 __all__ = ["SupervisedBus", "runbook_tools", "supervising_hooks"]
@@ -82,18 +84,24 @@ class SupervisedBus(ToolBus):
         call = replace(call, args=cast("Any", plain)) if isinstance(plain, dict) else call
         refused = await asked(self._supervisor, call, self._own.effect(call.name))
         if isinstance(refused, str):
-            return blocked(call, refused, self.effect(call.name))
+            refusal = ErrorInfo("blocked", refused, "permission", "escalate", source="runbook")
+            return _result(call, self.effect(call.name), "blocked", refusal)
         return await self._run(call, ctx, refused)
 
     async def _run(self, call: ToolCall, ctx: Ctx | None, decision: Decision) -> ToolResult:
-        try:
-            result = await self._own.invoke(call, ctx)
-        except BaseException:
-            # It may have happened, and whoever ends this does not get to keep that secret. Where it
-            # cannot be logged either, the call stays open, and what ended it is raised.
-            with anyio.move_on_after(_SHIELD_SECONDS, shield=True), suppress(Exception):
-                await self._supervisor.observe(decision.call_id, "in_doubt")
-            raise
+        said = "it was cut off: it may or may not have happened"
+        cut = ErrorInfo("cut_off", said, "cancelled", "escalate", source="runbook")
+        result = _result(call, self.effect(call.name), "in_doubt", cut)
+        with until_stopped(self._supervisor) as scope:
+            try:
+                result = await self._own.invoke(call, ctx)
+            except BaseException:
+                # Whoever ends this does not get to keep secret that it may have happened.
+                with anyio.move_on_after(_SHIELD_SECONDS, shield=True), suppress(Exception):
+                    await observe_result(self._supervisor, decision.call_id, result)
+                raise
+        if scope.cancelled_caught:
+            return result
         try:
             await observe_result(self._supervisor, decision.call_id, result)
         except Exception as error:  # noqa: BLE001 (it has run, and what became of it is not in the log)
@@ -141,34 +149,48 @@ async def asked(supervisor: Supervisor, call: ToolCall, effect: Effect | None) -
         capability(supervisor, call.name), args=dict(call.args), effect=effect, call_id=call.id
     )
     decision = await supervisor.propose(proposed)
-    if supervisor.mode == "observe":
-        return decision
-    if decision.verdict == "ask" and supervisor.on_question is not None and decision.question:
+    if decision.verdict == "ask" and decision.question is not None:
         try:
-            answer: Any = supervisor.on_question(decision.question)
-            if inspect.isawaitable(answer):
-                answer = await answer
-            if answer is not None:
-                await supervisor.answer(answer)
+            is_settled = await _answered(supervisor, decision.question)
         except StaleState:
             raise
         except Exception as error:  # noqa: BLE001 (nobody could be asked: the question stays open)
             return f"{decision.message} (asking failed: {type(error).__name__})"
-        if answer is not None:
+        if is_settled:
             decision = await supervisor.propose(proposed)
-    return decision if decision.verdict == "allow" else decision.message
+    is_observing = supervisor.mode == "observe" and supervisor.state.outcome != "stopped"
+    return decision if decision.verdict == "allow" or is_observing else decision.message
 
 
-def blocked(call: ToolCall, reason: str, effect: Effect | None) -> ToolResult:
-    """Make the result of a call that was refused before it ran."""
-    return ToolResult(
-        call_id=call.id,
-        name=call.name,
-        status="blocked",
-        output=f"blocked: {reason}",
-        error=ErrorInfo("blocked", reason, "permission", "escalate", source="runbook"),
-        effect=effect,
-    )
+async def _answered(supervisor: Supervisor, question: Question) -> bool:
+    """Ask people, and say whether the call is to be proposed again."""
+    answer: Answer | None = None
+    with until_stopped(supervisor):
+        if supervisor.on_question is not None:
+            said = supervisor.on_question(question)
+            answer = await said if inspect.isawaitable(said) else said
+    if answer is not None:
+        await supervisor.answer(answer)
+    return answer is not None or supervisor.state.is_over
+
+
+@contextmanager
+def until_stopped(supervisor: Supervisor) -> Generator[anyio.CancelScope]:
+    """Do what a stop of the run cuts off."""
+    with anyio.CancelScope() as scope:
+        supervisor.running.add(scope)
+        try:
+            yield scope
+        finally:
+            supervisor.running.discard(scope)
+
+
+def _result(
+    call: ToolCall, effect: Effect | None, status: ToolStatus, error: ErrorInfo
+) -> ToolResult:
+    """Make the result of a call that gave none."""
+    said = f"{error.type}: {error.message}"
+    return ToolResult(call.id, call.name, status, said, error, effect)
 
 
 async def observe_result(supervisor: Supervisor, call_id: str, result: ToolResult) -> None:

@@ -10,7 +10,7 @@ from interlock._compiled import plain_problems
 from interlock.errors import ConfigError, Problem
 from interlock.supervise._allowance import budgets_of
 from interlock.supervise._arrive import deviate, exhausted
-from interlock.supervise._draft import OVER, Draft, Instant, Transition, over
+from interlock.supervise._draft import Draft, Instant, Transition, begin
 from interlock.supervise._order import OrderedCall, arm, broken_rule
 from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
 from interlock.supervise.risk import RISKS, effect_risk
@@ -97,12 +97,10 @@ def propose(
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        done = over(state, now)
-        return _decision("block", "run/over", f"{OVER} (outcome: {state.outcome})", done, call)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return _decision("block", "run/timed-out", draft.events[-1].message, draft.done(), call)
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        why = draft.events[-1]
+        return _decision("block", why.code, why.message, draft, call)
     if draft.now is not None and state.pending:
         lapse(draft)
     return _Proposal(draft, call).decide()

@@ -199,6 +199,17 @@ def profile_of(features: Iterable[str], coverage: AdapterCoverage) -> RuntimePro
     return "R2" if FEATURES["R2"] <= given and is_proven else "R1"
 
 
+def profile_of_run(deployment: Deployment, *, observed_only: bool) -> RuntimeProfile:
+    """Return what a deployment is by what is done for a run that is decided here.
+
+    All but a chain of hashes and anchors of its log; the record alone where nothing is enforced.
+    """
+    if observed_only or deployment.profile == "R0":
+        return "R0"
+    done = frozenset(name for names in FEATURES.values() for name in names)
+    return profile_of(done - {"hash-chain", "anchors"}, deployment.coverage)
+
+
 _CHANNELS = ("MCP calls", "shell", "file edits")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.supervise._arrive import ask_to_pass, asks_first, deviate, entering, take_edge
-from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
+from interlock.supervise._draft import Draft, Instant, Transition, begin, read_now
 from interlock.supervise.questions import ask, denied, granted, lapse
 from interlock.supervise.shown import decided
 
@@ -47,11 +47,9 @@ def advance(
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     lapse(draft)
     if paused := _paused(draft):
         return paused
@@ -194,11 +192,9 @@ def fail(
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     if held := _paused(draft) or _unsigned(draft, by):
         return held
     step = draft.step
@@ -223,11 +219,9 @@ def finish(policy: Policy, state: RunState, *, now: Instant = None) -> Transitio
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     if paused := _paused(draft):
         return paused
     said = f"the run stands at step {draft.step.id}, and that is no end of the procedure"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem
-from interlock.supervise._draft import Draft, Instant, Transition, over
+from interlock.supervise._draft import Draft, Instant, Transition, begin
 from interlock.supervise._secrets import masked
 from interlock.supervise.asked import Approval, Question, Vote
 from interlock.supervise.card import rest_of
@@ -202,11 +202,9 @@ def answer(policy: Policy, state: RunState, given: Answer, *, now: Instant = Non
         ConfigError: When `now` is no instant, or the answer is of other types.
     """
     _check_answer(given)
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     question = next((one for one in state.pending if one.id == given.question_id), None)
     refused = _refusal(state, question, given, draft.now)
     if refused is not None or question is None:

@@ -13,7 +13,12 @@ from interlock.supervise._allowance import calls_of
 from interlock.supervise._caveats import Caveat, caveats_of
 from interlock.supervise._draft import Instant, read_now
 from interlock.supervise.asked import Approval, Question
-from interlock.supervise.contract import AdapterCoverage, Deployment
+from interlock.supervise.contract import (
+    AdapterCoverage,
+    Deployment,
+    RuntimeProfile,
+    profile_of_run,
+)
 from interlock.supervise.deviation import count_by_class, count_by_step
 from interlock.supervise.state import DeviationRecord, Event
 
@@ -120,19 +125,29 @@ class Deviations(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileTold(Record):
-    """What the client was said to be, and what it is by what it does and sees."""
+    """What the client was said to be, and what it is by what it does and sees.
 
-    claimed: str | None = None
-    computed: str | None = None
+    Attributes:
+        claimed: As its `Deployment` says; None where it was not declared.
+        computed: `profile_of` what was done for the run, under the coverage that was declared; None
+            without that or without a log.
+    """
+
+    claimed: RuntimeProfile | None = None
+    computed: RuntimeProfile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain(Record):
-    """Whether the log hangs together; not known where there is none."""
+    """Whether the log hangs together.
+
+    Attributes:
+        ok: Whether every operation, made again, comes to the same; None where nobody has looked.
+        head: The digest of the state after the last one.
+    """
 
     ok: bool | None = None
     head: str | None = None
-    anchored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +249,9 @@ def report(
         )
     events = None if log is None else tuple(event for entry in log for event in entry.events)
     clock = _wall_clock(state, read_now(now))
+    computed = None
+    if deployment is not None and log is not None:
+        computed = profile_of_run(deployment, observed_only=observed_only)
     return Report(
         run_id=state.run_id,
         policy=PolicyName(
@@ -258,11 +276,17 @@ def report(
         calls={name: state.calls.get(name, 0) for name in _FATES},
         blocked=tuple(event for event in events or () if event.kind == "blocked"),
         waited_seconds=state.waited_seconds,
-        profile=ProfileTold(claimed=deployment.profile if deployment else None),
+        profile=ProfileTold(claimed=deployment.profile if deployment else None, computed=computed),
         coverage=deployment.coverage if deployment else None,
         max_moves=policy.max_moves if policy else None,
         caveats=caveats_of(
-            state, events, policy, deployment, elapsed=clock.elapsed, observed_only=observed_only
+            state,
+            events,
+            policy,
+            deployment,
+            elapsed=clock.elapsed,
+            computed=computed,
+            observed_only=observed_only,
         ),
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from interlock import _core
 from interlock._compiled import plain_problems
 from interlock.errors import ConfigError, Problem
-from interlock.supervise._draft import Draft, Instant, Transition, over
+from interlock.supervise._draft import Draft, Instant, Transition, begin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,11 +64,9 @@ def decide(
         ConfigError: When facts are no mapping of JSON values, or `now` is no instant.
     """
     added = _facts(facts, "facts", state)
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     draft.change(facts={**state.facts, **added})
     if draft.step.kind != "decision":
         draft.event("verified", "facts/noted", f"step {draft.step.id} is no decision: noted")
@@ -98,11 +96,9 @@ def verify(
     if not by:
         message = "must be a text: who shows it"
         raise ConfigError((Problem("supervise/argument", "by", _core.preview(by), message),))
-    if state.is_over:
-        return over(state, now)
-    draft = Draft(policy, state, now)
-    if draft.out_of_time():
-        return draft.done()
+    draft = begin(policy, state, now)
+    if isinstance(draft, Transition):
+        return draft
     check(draft, brought, by, source="evidence")
     return draft.done()
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 from interlock.errors import StaleState, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from interlock.supervise.log import LogEntry
     from interlock.supervise.state import RunState
 
@@ -39,11 +41,15 @@ class RunStore(Protocol):
 
 
 class MemoryStore:
-    """Runs in the memory of this process."""
+    """Runs in the memory of this process.
 
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._runs: dict[str, Kept] = {}
+    Args:
+        runs: What it has from the start, such as a run that was made again from its log.
+    """
+
+    def __init__(self, runs: Iterable[Kept] = ()) -> None:
+        """Take the runs."""
+        self._runs = {one.state.run_id: one for one in runs}
 
     async def load(self, run_id: str) -> Kept | None:
         """Return a run; None where there is none."""

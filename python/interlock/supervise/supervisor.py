@@ -12,7 +12,7 @@ from interlock.errors import StaleState, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.supervise import start
 from interlock.supervise._draft import policy_in_force
-from interlock.supervise._secrets import kept_of, texts_of, withheld
+from interlock.supervise._secrets import kept_of, texts_again, texts_of, withheld
 from interlock.supervise.calls import Decision
 from interlock.supervise.card import card
 from interlock.supervise.log import LogEntry, apply, written
@@ -54,8 +54,8 @@ class Supervisor:
         clock: The clock, which tests replace.
         on_question: Asks people, and returns their answer; None where it comes later, by `answer`.
             Without it questions stay open.
-        mode: `enforce`; or `observe`: everything is decided and logged, nothing is blocked, nobody
-            is asked, and no deviation ends the run unless `start` is given an escalation.
+        mode: `enforce`; or `observe`: everything is decided and logged. Before the run is stopped
+            nothing is blocked, and no deviation ends it unless `start` says so.
         capabilities: The capability of each tool of a bus, by its name; a name that is not there
             is its own.
     """
@@ -85,6 +85,7 @@ class Supervisor:
         self._log: list[LogEntry] = []
         self._texts: dict[str, str] = {}
         self.has_tools = False
+        self.running: set[anyio.CancelScope] = set()
         self._lock: anyio.Lock | None = None
 
     @property
@@ -143,16 +144,11 @@ class Supervisor:
         began = start.start_run(self.policy, **given)
         if began.state is not None:
             rules = None if escalation is None else EscalationRules.of(escalation)
+            kept = {**given, "escalation": rules, "inputs": withheld(self.policy.inputs, inputs)}
             entry = LogEntry(
                 seq=0,
                 operation="start_run",
-                given=written(
-                    {
-                        **given,
-                        "escalation": rules,
-                        "inputs": withheld(self.policy.inputs, inputs),
-                    }
-                ),
+                given=written(kept),
                 events=began.events,
                 digest=began.state.digest(),
             )
@@ -166,18 +162,19 @@ class Supervisor:
 
         Args:
             run_id: The run.
-            secrets: The secret inputs again, which are not in the store: with them they are left
-                out of what is logged also where they stand inside of other text.
+            secrets: The secret inputs that it was started with, which are not in the store: they
+                are left out of what is logged. Not needed where this supervisor has them.
 
         Raises:
             UsageError: When it has none of this id.
+            ConfigError: When a secret is missing or another (`input/missing`), or none.
         """
         kept = await self._store.load(run_id)
         if kept is None:
             raise UsageError(f"there is no run {run_id} in the store")
+        if secrets is not None or self._state is None or self._state.run_id != run_id:
+            self._texts = texts_again(self.policy.inputs, secrets or {}, kept.state.secrets)
         self._state, self._log = kept.state, list(kept.log)
-        if secrets is not None:
-            self._texts = texts_of(self.policy.inputs, secrets)
         return kept.state
 
     async def propose(self, call: ProposedCall) -> Decision:
@@ -242,8 +239,15 @@ class Supervisor:
         )
 
     async def stop(self, code: str = "operator/stopped", *, by: str) -> Transition:
-        """End the run from outside; see `stop`."""
-        return await self._moved("stop", {"code": code, "by": by})
+        """End the run from outside, and cut off the calls of `bus` that run; see `stop`.
+
+        They are in doubt. They are cut off also where the end cannot be logged, which is raised.
+        """
+        try:
+            return await self._moved("stop", {"code": code, "by": by})
+        finally:
+            for scope in tuple(self.running):
+                scope.cancel()
 
     def card(self) -> StepCard:
         """Show the step where the run stands, and nothing of later ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock._compiled import (
@@ -147,22 +147,6 @@ class Branch(CompiledSpec):
         answers = (*self._answers, self._miss)
         shared = (None if isinstance(a.result, (dict, list)) else a for a in answers)
         self._set("_shared", tuple(shared))
-
-    @classmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        return cls(
-            cast("Sequence[object]", entries),
-            otherwise=cast("Mapping[str, object] | None", fields.get("otherwise")),
-            strict=strict,
-            limits=limits,
-        )
 
     def decide(self, value: object, *, verbose: bool = False) -> BranchResult:
         """Take the first arm whose conditions hold; later arms are not looked at.

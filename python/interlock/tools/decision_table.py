@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from interlock import _core
 from interlock._compiled import (
@@ -162,22 +162,8 @@ class DecisionTable(CompiledSpec):
         )
 
     @classmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        return cls(
-            cast("Sequence[object]", entries),
-            policy=cast("Policy", fields.get("policy", ABSENT)),
-            otherwise=fields.get("otherwise"),
-            version=cast("str | None", fields.get("version")),
-            strict=strict,
-            limits=limits,
-        )
+    def _from_fields(cls, entries: object, fields: dict[str, object], **options: Any) -> Self:
+        return super()._from_fields(entries, {"policy": ABSENT, **fields}, **options)
 
     def decide(self, value: object, *, verbose: bool = False) -> TableResult:
         """Say what the table says of a record.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
@@ -85,17 +85,8 @@ class ErrorClassify(CompiledSpec):
         self._freeze(None, {"rules": plain, **chosen}, limits, tuple(faults))
 
     @classmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        rules = () if entries is None else cast("Sequence[object]", entries)
-        packs = cast("Sequence[str] | None", fields.get("packs"))
-        return cls(rules, packs, strict=strict, limits=limits)
+    def _from_fields(cls, entries: object, fields: dict[str, object], **options: Any) -> Self:
+        return super()._from_fields(() if entries is None else entries, fields, **options)
 
     def classify(  # noqa: PLR0913 (one for each signal, all by name)
         self,

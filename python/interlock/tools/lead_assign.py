@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
@@ -176,22 +176,8 @@ class LeadAssign(CompiledSpec):
         self._set("_miss", _missed(strategy, version, last))
 
     @classmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        return cls(
-            cast("Sequence[object]", entries),
-            strategy=cast("Strategy", fields.get("strategy", ABSENT)),
-            fallback=cast("Mapping[str, object] | None", fields.get("fallback")),
-            version=cast("str | None", fields.get("version")),
-            strict=strict,
-            limits=limits,
-        )
+    def _from_fields(cls, entries: object, fields: dict[str, object], **options: Any) -> Self:
+        return super()._from_fields(entries, {"strategy": ABSENT, **fields}, **options)
 
     def assign(
         self, value: object, *, cursor: int | None = None, verbose: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, plain_problems, refuse
@@ -157,25 +157,6 @@ class RuleScore(CompiledSpec):
         self._set("_least", None if low is None else scaled(low, scale))
         self._set("_greatest", None if high is None else scaled(high, scale))
         self._set("_is_sum", not (scale or bands or low is not None or high is not None))
-
-    @classmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        return cls(
-            cast("Sequence[object]", entries),
-            bands=cast("Sequence[object]", fields.get("bands", ())),
-            min=cast("Number | None", fields.get("min")),
-            max=cast("Number | None", fields.get("max")),
-            version=cast("str | None", fields.get("version")),
-            strict=strict,
-            limits=limits,
-        )
 
     def score(self, value: object, *, include_missed: bool = False) -> ScoreResult:
         """Add up the points of the rules that hold.

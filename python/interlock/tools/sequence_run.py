@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, cast
 
 from interlock import _core
 from interlock._compiled import CompiledSpec, beside, payload_problems, plain_problems, refuse
@@ -108,22 +108,6 @@ class SequenceRun(CompiledSpec):
         self._set("_positions", tuple(range(len(read))))
         self._set("_version", version)
         self._set("uses_now", any(step.after is not None for step in read))
-
-    @classmethod
-    def _from_fields(
-        cls,
-        entries: object,
-        fields: dict[str, object],
-        *,
-        strict: bool,
-        limits: Limits | None,
-    ) -> Self:
-        return cls(
-            cast("Sequence[object]", entries),
-            version=cast("str | None", fields.get("version")),
-            strict=strict,
-            limits=limits,
-        )
 
     def plan(
         self,

@@ -21,8 +21,8 @@ pub(super) struct Columnar<'f> {
 }
 
 /// What checks say of the values of dictionaries, by predicate: found out once for many rows.
-#[derive(Default)]
-pub(super) struct Memos(Vec<Vec<Option<Verdict>>>);
+#[derive(Debug, Default)]
+pub struct Memos(Vec<Vec<Option<Verdict>>>);
 
 impl Memos {
     fn of(&mut self, predicate: usize, values: usize) -> &mut [Option<Verdict>] {
@@ -112,21 +112,18 @@ impl<'f> Columnar<'f> {
         let Some(predicate) = set.predicates.get(position) else { return sorted };
         match frame.layout().place(predicate.place) {
             Place::Nowhere => sorted.add_all(missing(predicate), rows),
-            Place::Deep => {
-                for row in rows {
-                    let record = frame.record(start + row as usize);
-                    let verdict = Run::over(set, &record, |run| run.predicate(position));
-                    sorted.add(verdict, row);
-                }
-            }
+            Place::Deep => sorted.sort(rows, failed, |row| {
+                let record = frame.record(start + row as usize);
+                Run::over(set, &record, |run| run.predicate(position))
+            }),
             Place::Flat(flat) => {
                 let none = flat.without_cell(start, &mut rows);
                 if !none.is_empty() {
                     let missing = missing(predicate);
-                    for row in none {
+                    sorted.sort(none, failed, |row| {
                         let cell = flat.cell(frame, start + row as usize);
-                        sorted.add(cell.map_or(missing, |cell| verdict(predicate, cell)), row);
-                    }
+                        cell.map_or(missing, |cell| verdict(predicate, cell))
+                    });
                 }
                 self.ask_cells(position, predicate, flat, rows, failed, memos, &mut sorted);
             }
@@ -157,35 +154,31 @@ impl<'f> Columnar<'f> {
             sorted.add_all(Verdict::Pass, rows);
         } else if let (Test::Matches(pattern), Kind::Texts(texts)) = (&predicate.test, flat.kind())
         {
-            for row in rows {
-                let found = texts.get(start + row as usize).map(|text| pattern.test(text));
-                let verdict = match found {
+            sorted.sort(rows, failed, |row| {
+                match texts.get(start + row as usize).map(|text| pattern.test(text)) {
                     Some(Ok(found)) if found != predicate.negated => Verdict::Pass,
                     Some(Ok(_)) => Verdict::Fail,
                     _ => Verdict::Undetermined,
-                };
-                sorted.add(verdict, row);
-            }
+                }
+            });
         } else if let Kind::Dictionary(keys, values) = flat.kind() {
             // More values than rows are not worth a note of each.
             let noted = values.count() <= frame.count();
             let memo = if noted { memos.of(position, values.count()) } else { &mut [] };
-            for row in rows {
+            sorted.sort(rows, failed, |row| {
                 let key = keys.get(start + row as usize).and_then(|key| usize::try_from(key).ok());
                 let asked = |key| verdict(predicate, values.get(frame, key));
                 let key = key.unwrap_or(usize::MAX);
-                let verdict = match memo.get_mut(key) {
+                match memo.get_mut(key) {
                     Some(known) => *known.get_or_insert_with(|| asked(key)),
                     None => asked(key),
-                };
-                sorted.add(verdict, row);
-            }
-        } else {
-            for row in rows {
-                if let Some(cell) = flat.cell(frame, start + row as usize) {
-                    sorted.add(verdict(predicate, cell), row);
                 }
-            }
+            });
+        } else {
+            sorted.sort(rows, failed, |row| {
+                let cell = flat.cell(frame, start + row as usize);
+                cell.map_or_else(|| missing(predicate), |cell| verdict(predicate, cell))
+            });
         }
     }
 }
@@ -199,20 +192,31 @@ struct Sorted {
 }
 
 impl Sorted {
-    fn rows(&mut self, verdict: Verdict) -> &mut Few {
-        match verdict {
-            Verdict::Pass => &mut self.passed,
-            Verdict::Fail => &mut self.failed,
-            Verdict::Undetermined => &mut self.open,
-        }
-    }
-
-    fn add(&mut self, verdict: Verdict, row: u32) {
-        self.rows(verdict).push(row);
+    /// Adds rows by what is said of each; those that fail are left out unless `failed` are wanted.
+    fn sort(&mut self, mut rows: Few, failed: bool, mut ask: impl FnMut(u32) -> Verdict) {
+        // PERF: those that pass stay where they are, so that threads do not meet in the allocator.
+        rows.retain(|row| match ask(*row) {
+            Verdict::Pass => true,
+            Verdict::Fail => {
+                if failed {
+                    self.failed.push(*row);
+                }
+                false
+            }
+            Verdict::Undetermined => {
+                self.open.push(*row);
+                false
+            }
+        });
+        self.add_all(Verdict::Pass, rows);
     }
 
     fn add_all(&mut self, verdict: Verdict, mut rows: Few) {
-        let known = self.rows(verdict);
+        let known = match verdict {
+            Verdict::Pass => &mut self.passed,
+            Verdict::Fail => &mut self.failed,
+            Verdict::Undetermined => &mut self.open,
+        };
         // PERF: mostly there is none yet, and nothing is copied.
         if known.is_empty() {
             *known = rows;

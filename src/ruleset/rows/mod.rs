@@ -9,7 +9,8 @@ mod tests;
 
 use std::ops::Range;
 
-use self::columnar::{Columnar, Memos};
+use self::columnar::Columnar;
+pub use self::columnar::Memos;
 use super::{First, RuleSet, Standing};
 use crate::value::arrow::{ForeignColumn, Frame, Layout, Rows};
 
@@ -22,7 +23,7 @@ pub struct RowQuery<'a> {
 }
 
 /// Rows that are answered together: what is noted of them stays in a near cache.
-const TOGETHER: usize = 2048;
+pub const TOGETHER: usize = 2048;
 
 impl RuleSet {
     /// Makes ready to ask about rows.
@@ -47,8 +48,13 @@ impl RowQuery<'_> {
     }
 
     /// Tells for each of these rows, in order, the first list that holds, or what is wrong with it.
-    pub fn first(&self, rows: Range<usize>, mut tell: impl FnMut(usize, Result<First, &str>)) {
-        let mut memos = Memos::default();
+    /// The memos are those of the calls before, of this query.
+    pub fn first(
+        &self,
+        rows: Range<usize>,
+        memos: &mut Memos,
+        mut tell: impl FnMut(usize, Result<First, &str>),
+    ) {
         self.frames(rows, |frame, range| {
             let mut bad = frame.bad().iter().peekable();
             let mut tell = |row: usize, first: First| match bad.next_if(|(at, _)| *at == row) {
@@ -58,7 +64,7 @@ impl RowQuery<'_> {
             if self.set.index.is_some() {
                 range.for_each(|row| tell(row, self.set.first(&frame.record(row))));
             } else {
-                let firsts = Columnar::new(self.set, frame, range.clone()).first(&mut memos);
+                let firsts = Columnar::new(self.set, frame, range.clone()).first(memos);
                 range.zip(firsts).for_each(|(row, first)| tell(row, first));
             }
         });

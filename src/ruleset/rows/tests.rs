@@ -14,6 +14,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::ruleset::Memos;
 use crate::ruleset::index::tests::{checks, compiled};
 use crate::value::arrow::{Frame, Layout, Rows};
 
@@ -109,10 +110,11 @@ proptest! {
         let layout = Layout::default();
         let frame = Frame::new(&rows, &layout, 0..COUNT);
         let query = set.of_rows(&rows).unwrap();
+        let mut memos = Memos::default();
         for range in [0..COUNT, 3..COUNT - 2] {
             let walked = range.clone().map(|row| (row, set.walk_first(&frame.record(row))));
             let mut found = Vec::new();
-            query.first(range.clone(), |row, answer| found.push((row, answer.unwrap())));
+            query.first(range.clone(), &mut memos, |row, answer| found.push((row, answer.unwrap())));
             prop_assert_eq!(found, walked.collect::<Vec<_>>());
         }
     }

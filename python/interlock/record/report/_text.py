@@ -18,6 +18,7 @@ __all__ = [
     "duration",
     "escaped",
     "label",
+    "line",
     "money",
     "shown",
     "tokens",
@@ -38,6 +39,11 @@ _TICKS = re.compile("`+")
 def visible(text: str) -> str:
     """Write what cannot be seen as its code point, so that nothing hides or turns a line around."""
     return _HIDDEN.sub(lambda found: f"\u27e8U+{ord(found[0]):04X}\u27e9", text)
+
+
+def line(text: str) -> str:
+    """Write a text in one line: its line feeds and tabs, too, as their code points."""
+    return re.sub("[\t\n]", lambda found: f"\u27e8U+{ord(found[0]):04X}\u27e9", visible(text))
 
 
 def cut(text: str, most: int) -> tuple[str, int]:

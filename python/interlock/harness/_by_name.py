@@ -29,7 +29,8 @@ class ByName:
 
 def label(function: object) -> str:
     """Return what a function calls itself, or a workflow."""
-    return getattr(function, "__name__", None) or getattr(function, "name", "")
+    named: str = getattr(function, "__name__", None) or getattr(function, "name", "")
+    return named
 
 
 def source_of(function: object) -> str:

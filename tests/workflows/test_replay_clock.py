@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
 
 from interlock import (
@@ -16,6 +17,7 @@ from interlock import (
     Limits,
     Loop,
     Orchestrate,
+    Parallel,
     ReplayDivergence,
     Reply,
     Rollout,
@@ -207,3 +209,30 @@ def test_hostile_readings_break_nothing(go: Go, clock: ManualClock, left: object
 
     with contextlib.suppress(ReplayDivergence):
         go(replay, replace(rollout, steps=(rollout.steps[0], gate, *rollout.steps[2:])), made)
+
+
+@pytest.mark.parametrize("at", ["before_turn", "stop"])
+def test_a_slow_hook_is_waited_for(go: Go, at: str) -> None:
+    """Hooks run for real: while one does, what is to be cancelled after it is not lost."""
+    enters: list[object] = []
+
+    async def slow(state: object) -> None:
+        enters.append(state)
+        # Far more turns of the event loop than a replay waits where nothing happens.
+        for _ in range(5_000):
+            await anyio.lowlevel.checkpoint()
+
+    async def forever(_value: object) -> str:
+        await anyio.sleep_forever()
+        return "never"
+
+    more: dict[str, Any] = {"stop": [slow]} if at == "stop" else {"hooks": [Hooks(slow)]}
+
+    def made() -> Parallel:
+        loop = Loop(scripted("end"), **more)
+        return Parallel({"a": loop, "b": forever, "c": Chain([("d", forever)])}, quorum=1)
+
+    ran = go(made().run, 1)
+
+    assert go(replay, ran.rollout, made()) == ran
+    assert len(enters) == 2

@@ -129,12 +129,20 @@ async def answer(_value: object) -> Reply:
     return Reply("x", usage=Usage(1))
 
 
+async def differs(_value: object, ctx: Ctx) -> Reply:
+    """Answer otherwise than the others, after them."""
+    for _ in range(3 * int(ctx.path[-1])):
+        await checkpoint()
+    return Reply(ctx.path, usage=Usage(1))
+
+
 @pytest.mark.parametrize("most", range(1, 8))
 @pytest.mark.parametrize("concurrency", [1, 2, 8])
 @pytest.mark.parametrize(
     "make",
     [
         lambda most: Vote(answer, n=5, early_stop=False, concurrency=most),
+        lambda most: Vote(differs, n=5, concurrency=most),
         lambda most: Parallel([answer] * 5, quorum=2, concurrency=most),
         lambda most: Parallel({"a": Vote(answer, n=5, early_stop=False), "b": answer}, quorum=1),
     ],

@@ -81,12 +81,14 @@ async def consult(
 
 async def _judged(frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC109
     walk, call, value = frame.walk, frame.plan.call, frame.plan.value
+    consulted: list[Frame] = [] if walk.run.tape is None else walk.run.tape.consulted
     token = current_frame.set(frame)
     try:
         answer = call.function(value, Ctx(frame, 1)) if call.takes_ctx else call.function(value)
         # PERF: what is sync is over here, and needs no end.
         if not inspect.isawaitable(answer):
             return answer
+        consulted.append(frame)
         left = walk.time_left() if walk.is_timed else math.inf
         seconds = min(left, math.inf if timeout is None else timeout)
         if seconds == math.inf:
@@ -96,3 +98,5 @@ async def _judged(frame: Frame, timeout: float | None) -> object:  # noqa: ASYNC
         raise TimeoutError(f"no answer within {seconds:g} s")
     finally:
         current_frame.reset(token)
+        if frame in consulted:
+            consulted.remove(frame)

@@ -45,11 +45,12 @@ class Cue:
         """Take the place of the step on its reel."""
         self.reel, self.at, self.step = reel, at, reel.steps[at]
         self._readings, self._left = self._seen("now"), self._seen("left")
+        self._is_cut = self.step.status in CUT and self.step.error is None
 
     async def answer(self, ending: Ending, live: Callable[[], Awaitable[None]]) -> None:
         """Answer as recorded, or run what is to run for real."""
-        # What is recorded to its end was not cancelled before it.
-        with anyio.CancelScope(shield=self.step.status not in CUT):
+        # What came to an end by itself was not cancelled before it.
+        with anyio.CancelScope(shield=not self._is_cut):
             if _runs(ending.frame.plan, self.step):
                 await self.reel.turn(self.at)
                 await live()
@@ -75,11 +76,12 @@ class Cue:
     async def _served(self, ending: Ending) -> None:
         reel, step = self.reel, self.step
         reel.play_inside(self.at, ending.frame)
-        is_cut = step.status in CUT and step.error is None
-        if is_cut:
+        if self._is_cut:
             ending.served, ending.own, ending.usage = step, step.usage, step.usage
+        # Work takes time, in which others start.
+        await anyio.lowlevel.checkpoint()
         await reel.turn(self.at)
-        if is_cut:
+        if self._is_cut:
             await reel.interrupted(step)
         try:
             unlike = serve(ending, step, reel.recorded)

@@ -71,7 +71,7 @@ class Dag:
         }
         self.known: dict[int, str] = dict.fromkeys(self.done, "completed")
         self._steps = [job.step for job in jobs]
-        self._digest = input_digest(values)
+        self._digest = walk.digest
         self._digests: dict[int, str | None] = {}
         self._passed: dict[int, Usage] = {}
         self._paths: dict[int, str] = {}

@@ -61,6 +61,7 @@ class Recorder:
         self.scope = CancelScope()
         self.input: object = None
         self.input_digest: str | None = None
+        self.digest: str | None = None
         self.finished: int = 0
         self.overrun = False
         for account in self.accounts:
@@ -90,9 +91,10 @@ class Recorder:
         return f"{unique(self.run.names, self.name)}/" if self.run.walks else ""
 
     def start(self, values: object) -> None:
-        """Keep what the run was started with: of a nested one it stands in the step around it."""
+        """Digest what the run was started with, and keep it; a nested one's stands around it."""
+        self.digest = input_digest(values)
         if self.outer is None:
-            self.input_digest = input_digest(values)
+            self.input_digest = self.digest
             is_kept = self.run.content == "full" and self.input_digest is not None
             self.input = plain_data(values) if is_kept else None
 

@@ -25,6 +25,7 @@ __all__ = ["Reel", "instant_of"]
 
 _QUIET = 1_000
 """How many turns of the event loop without any move tell that nothing comes any more."""
+_PAUSE = 0.001
 _PAIR = 2
 
 
@@ -225,8 +226,10 @@ class Reel:
         """Let others go on until something has come, or nothing moves any more."""
         quiet, moves = 0, self.tape.moves
         while not has_come() and quiet < _QUIET:
-            await anyio.lowlevel.checkpoint()
-            quiet = quiet + 1 if moves == self.tape.moves else 0
+            # Whoever runs a workflow tells of itself by that.
+            others_run = any(not frame.nested for frame in self.tape.consulted)
+            await anyio.sleep(_PAUSE if others_run else 0)
+            quiet = quiet + 1 if moves == self.tape.moves and not others_run else 0
             moves = self.tape.moves
 
     async def _until_quiet(self) -> None:
@@ -253,7 +256,13 @@ class Reel:
         return self.steps[at].status == "skipped"
 
     def _has_started_all(self) -> bool:
-        return all(at in self._asked or self._is_note(at) for at in range(len(self.steps)))
+        """Say whether all has started but what is noted: that it did not run, or was decided."""
+        return all(
+            at in self._asked
+            or self._is_note(at)
+            or (step.kind == "decision" and step.input_digest is None)
+            for at, step in enumerate(self.steps)
+        )
 
     def _is_at_its_end(self) -> bool:
         return all(at in self._done or step.status in CUT for at, step in enumerate(self.steps))

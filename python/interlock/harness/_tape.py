@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import NoReturn
 
+    from interlock.harness._frame import Frame
     from interlock.harness._recorder import Recorder
     from interlock.record.rollout import Rollout
 
@@ -58,6 +59,7 @@ class Tape:
         divergence: The first difference that was found.
         is_spoilt: Whether it does not hold what it is asked for; then nothing is a difference.
         moves: Grows with everything that happens, which tells waiting from standing still.
+        consulted: The async hooks and stop rules that run for real just now.
     """
 
     def __init__(self, rollout: Rollout, *, strict: bool) -> None:
@@ -65,6 +67,7 @@ class Tape:
         self.rollout, self.strict = rollout, strict
         self.divergence: ReplayDivergence | None = None
         self.moves = 0
+        self.consulted: list[Frame] = []
         self.is_spoilt = False
         self._is_taken = False
 

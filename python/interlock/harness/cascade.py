@@ -14,7 +14,6 @@ from interlock.harness._config import (
     raise_problems,
     wrong,
 )
-from interlock.harness._frame import Outcome, input_digest
 from interlock.harness._workflow import LIMITED, End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
 from interlock.harness.judge import Judge, judge_of
@@ -28,6 +27,7 @@ from interlock.tools.error_classify import ErrorClassify
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from interlock.harness._frame import Outcome
     from interlock.harness._walk import Walk
     from interlock.harness.run import Run
 
@@ -172,14 +172,13 @@ class Cascade(Workflow[_State, CascadeResult]):
         return _State()
 
     async def _steps(self, walk: Walk, values: object, state: _State) -> str:
-        digest = input_digest(values)
         for tier, call in zip(self.tiers, self._calls, strict=True):
             outcome = await walk.step(
                 tier.name,
                 "tier",
                 call,
                 values,
-                digest=digest,
+                digest=walk.digest,
                 reserve=tier.reserve,
                 timeout=tier.timeout,
                 limiter=tier.limiter,

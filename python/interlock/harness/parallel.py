@@ -175,7 +175,7 @@ class Parallel(Workflow[_State, ParallelResult]):
             state.error = ErrorInfo("quorum", message, "bad_request", "escalate", source="parallel")
             return self._ended(state, "failed")
         fan = FanOut(count, self.concurrency or walk.run.concurrency)
-        digest = input_digest(values) if self._branches.each is None else None
+        digest = walk.digest if self._branches.each is None else None
 
         def waits(number: int) -> bool:
             _, part, value = state.branches[number]
@@ -256,8 +256,7 @@ class Parallel(Workflow[_State, ParallelResult]):
         return state.stopped_by
 
     def _result(self, state: _State, end: End) -> ParallelResult:
-        if end.stopped_by == "cancelled":
-            state.stopped_by = "cancelled"
+        state.stopped_by = end.stopped_by
         outcomes = state.listed(end.walk)
         status = self._status(state, end.stopped_by)
         rollout = end.close(status)

@@ -209,7 +209,7 @@ class Refine(Workflow[_State, RefineResult]):
 
     async def _drafted(self, walk: Walk, values: object, state: _State, number: int) -> Outcome:
         """Draft: first of the values, then of what was said of the draft before."""
-        part, value, digest = self._draft, values, None
+        part, value, digest = self._draft, values, walk.digest
         if number and self._tells:
             latest = state.rounds[-1]
             verdict = cast("Verdict", latest.verdict)

@@ -169,6 +169,7 @@ class Route(Workflow[_State, RouteResult]):
             classifier.kind,
             classifier.part.call,
             values,
+            digest=walk.digest,
             read=partial(self._read, state),
             **classifier.part.options(),
         )
@@ -180,7 +181,13 @@ class Route(Workflow[_State, RouteResult]):
             return "unrouted"
         part = self._arms[state.arm or ""]
         outcome = await walk.step(
-            state.arm or "", "arm", part.call, values, read=as_json_reply, **part.options()
+            state.arm or "",
+            "arm",
+            part.call,
+            values,
+            digest=walk.digest,
+            read=as_json_reply,
+            **part.options(),
         )
         if not outcome.ok:
             state.error = outcome.step.error

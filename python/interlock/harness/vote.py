@@ -25,7 +25,6 @@ from interlock.harness._config import (
 )
 from interlock.harness._decided import note_decision
 from interlock.harness._fan_out import FanOut
-from interlock.harness._frame import input_digest
 from interlock.harness._workflow import End, Workflow, status_of
 from interlock.harness.flow import Flow, Node
 from interlock.harness.limits import Stopped, fits_later
@@ -156,14 +155,13 @@ class Vote(Workflow[_State, VotingResult]):
 
     async def _steps(self, walk: Walk, values: object, state: _State) -> str:
         fan = FanOut(self.n, self.concurrency or walk.run.concurrency)
-        digest = input_digest(values)
 
         def waits(_number: int) -> bool:
             return fits_later(walk.accounts, self._voter.reserve_for(values), walk.outer)
 
         async def work(number: int) -> None:
             try:
-                await self._voted(walk, number, values, digest, state)
+                await self._voted(walk, number, values, state)
             except Stopped as stop:
                 state.stopped = state.stopped or stop.reason
                 fan.close()
@@ -173,16 +171,14 @@ class Vote(Workflow[_State, VotingResult]):
         await fan.run(work, waits)
         return await self._counted(walk, state)
 
-    async def _voted(
-        self, walk: Walk, number: int, values: object, digest: str | None, state: _State
-    ) -> None:
+    async def _voted(self, walk: Walk, number: int, values: object, state: _State) -> None:
         name = state.names[number]
         outcome = await walk.step(
             name,
             "vote",
             self._voter.call,
             values,
-            digest=digest,
+            digest=walk.digest,
             read=as_json_reply,
             **self._voter.options(),
         )

@@ -47,7 +47,7 @@ class Record(WireForm):
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         wire: dict[str, Any] = {}
-        for name, written, default in _written(type(self)):
+        for name, written, default in _written(type(self)):  # type: ignore[arg-type]
             value: object = getattr(self, name)
             # PERF: most of what is left out is the default itself.
             if value is not default and (default is _ALWAYS or value != default):
@@ -113,6 +113,7 @@ def _items(value: object) -> list[tuple[str, object]] | None:
     return items if all(isinstance(key, str) for key, _ in items) else None  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
+# mypy takes the hash of objects for that of their class, which is why it is told to ignore that.
 @lru_cache(maxsize=128)
 def _written(cls: type[Record]) -> tuple[tuple[str, str, object], ...]:
     """Give the fields that are data, their names as data, and when each is left out."""
@@ -133,7 +134,7 @@ def _readers(cls: type[Record]) -> dict[str, tuple[str, _Read, bool]]:
     """Give by its name as data for each field its own, how it is read, whether it must be there."""
     names = {"Mapping": Mapping, "Literal": Literal, "Sequence": Sequence, **_KNOWN}
     hints = get_type_hints(cls, localns=names)
-    written = {name: as_data for name, as_data, _ in _written(cls)}
+    written = {name: as_data for name, as_data, _ in _written(cls)}  # type: ignore[arg-type]
     return {
         written[field.name]: (
             field.name,
@@ -150,7 +151,7 @@ def _read_record(cls: type[Record], data: object, place: str, problems: list[Pro
         problems.append(_wrong(data, place or "value", "must be a mapping"))
         return None
     given = cast("Mapping[str, object]", data)
-    readers, before = _readers(cls), len(problems)
+    readers, before = _readers(cls), len(problems)  # type: ignore[arg-type]
     prefix = f"{place}." if place else ""
     problems += unknown_fields(given, tuple(readers), prefix)
     read: dict[str, object] = {}

@@ -19,7 +19,7 @@ from interlock.record.values import Reply, ToolCall
 __all__ = ["as_json_reply", "as_reply", "data_digest", "plain_data"]
 
 _ROLLOUT = f'"schema":"{SCHEMA}"'
-_SCALARS = (str, int, float, bool, type(None))
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _DEPTH = 100
 _STATUS = {"completed": "completed", "incomplete": "incomplete", "paused": "incomplete"}
 
@@ -93,7 +93,8 @@ def data_digest(value: object) -> str:
 
 def _with_records(value: object, depth: int = 0) -> object:
     """Write the records in data as they write themselves, which leaves out what is no data."""
-    if type(value) in _SCALARS:
+    kind = type(value)
+    if kind in _SCALARS or (kind is list and _SCALARS.issuperset(map(type, cast("Any", value)))):
         return value
     if depth > _DEPTH:
         # What holds itself is refused here, at once.
@@ -134,8 +135,8 @@ def _call(call: object, step: str) -> ToolCall:
     except ConfigError as error:
         args, wrong = {}, f"the arguments are no JSON: {error.problems[0]}"
     if wrong is not None:
-        return replace(call, args={}, args_error=call.args_error or wrong)
-    return replace(call, args=cast("dict[str, Any]", args))
+        return ToolCall(call.id, call.name, {}, call.args_error or wrong)
+    return ToolCall(call.id, call.name, cast("dict[str, Any]", args), call.args_error)
 
 
 def _result_reply(value: object) -> Reply | None:

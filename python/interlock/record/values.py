@@ -217,12 +217,12 @@ class Reply(Record):
 
 _PARTS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "output": (str, "text; structured answers go into data"),
-    "calls": (Iterable, "a list of ToolCall"),
+    "calls": ((tuple, Iterable), "a list of ToolCall"),
     "usage": (Usage, "a Usage"),
     "error": ((ErrorInfo, type(None)), "an ErrorInfo, or None"),
-    "meta": (Mapping, "a mapping"),
+    "meta": ((dict, Mapping), "a mapping"),
 }
-"""What the parts of a reply are."""
+"""What the parts of a reply are. PERF: an abstract class is asked last."""
 
 
 @dataclass(frozen=True, slots=True)

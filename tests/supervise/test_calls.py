@@ -418,3 +418,13 @@ def test_a_loop_in_which_nothing_changes_ends_before_its_budget(
     assert state.outcome == outcome
     codes = [one.code for one in report(state, policy=policy).caveats]
     assert ("run/no-progress" in codes) == (outcome is not None)
+
+
+def test_a_decision_that_nothing_decides_is_not_left() -> None:
+    steps = [PolicyStep(id="which", kind="decision", transitions=("well",))]
+    policy = Policy(id="open", steps=steps, terminals={"well": "well"})  # type: ignore[arg-type]
+    state = start_run(policy, agent_identity="agent").unwrap()
+    moved = decide(policy, state, {"used": 1})
+    assert [one.code for one in moved.events] == ["decision/undetermined"]
+    left = advance(policy, moved.state, "well").state
+    assert (classes(left), left.path) == (["out-of-order-step"], ("which",))

@@ -471,7 +471,8 @@ class TestCtx:
 
         assert first[:5] == ["r", "a", 1, 2000, 0]
         assert first == seen
-        assert result.rollout.step("a").meta["now"] == [0]
+        # One reading for the deadline, and one that was asked for.
+        assert result.rollout.step("a").meta["now"] == [0, 0]
 
     def test_a_step_of_ones_own(self, go: Go) -> None:
         async def ask(question: str, times: int) -> Reply:
@@ -701,10 +702,11 @@ class TestSync:
 
     @pytest.mark.parametrize("ends_by", ["timeout", "run timeout", "tool timeout", "cancellation"])
     def test_a_run_inside_a_thread_that_was_left_behind_ends_and_is_counted_until_then(
-        self, go: Go, ends_by: str
+        self, go: Go, clock: ManualClock, ends_by: str
     ) -> None:
         ended = threading.Event()
-        run = Run(limits=Limits(timeout=0.3 if ends_by == "run timeout" else None))
+        limits = Limits(timeout=10 if ends_by == "run timeout" else None)
+        run = Run(limits=limits, clock=clock)
 
         async def work() -> Any:
             waiting, left = anyio.Event(), anyio.Event()
@@ -727,16 +729,16 @@ class TestSync:
 
             async with anyio.create_task_group() as group:
                 if ends_by == "tool timeout":
-                    made: Any = tool(thread, name="t", schema={"type": "object"}, timeout=0.3)
+                    made: Any = tool(thread, name="t", schema={"type": "object"}, timeout=10)
                     turn = scripted(Reply(calls=(ToolCall("1", "t"),)), "end")
                     group.start_soon(partial(Loop(turn, tools=toolbus(made)).run, run=run))
                 else:
-                    seconds = 0.3 if ends_by == "timeout" else None
-                    stage = Stage("s", thread, timeout=seconds)
+                    stage = Stage("s", thread, timeout=10 if ends_by == "timeout" else None)
                     group.start_soon(partial(Chain([stage]).run, 1, run=run))
                 await waiting.wait()
                 if ends_by == "cancellation":
                     group.cancel_scope.cancel()
+                clock.advance(10)
             with anyio.fail_after(5):
                 await left.wait()
 
@@ -745,9 +747,9 @@ class TestSync:
         assert run.rollout.usage == Usage(10)
         assert run.account.tokens == 10
 
-    @pytest.mark.parametrize("inside", [False, True])
+    @pytest.mark.parametrize("asks", ["nobody", "sync", "the loop"])
     def test_what_a_thread_that_was_left_behind_answers_is_not_counted(
-        self, go: Go, inside: bool
+        self, go: Go, asks: str
     ) -> None:
         later, ended, run = threading.Event(), threading.Event(), Run()
         model = scripted(Reply("late", usage=Usage(99)))
@@ -755,7 +757,10 @@ class TestSync:
         def thread(_value: object) -> Any:
             later.wait(5)
             try:
-                return Chain([("a", model)]).sync(1) if inside else Reply("late", usage=Usage(99))
+                made = Chain([("a", model)])
+                if asks == "the loop":
+                    return anyio.from_thread.run(made.run, 1)
+                return made.sync(1) if asks == "sync" else Reply("late", usage=Usage(99))
             finally:
                 ended.set()
 

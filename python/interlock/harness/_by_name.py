@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ class ByName:
 
 def label(function: object) -> str:
     """Return what a function calls itself, or a workflow."""
-    return getattr(function, "__name__", None) or getattr(function, "name", "")
+    return cast("str", getattr(function, "__name__", None) or getattr(function, "name", ""))
 
 
 def source_of(function: object) -> str:

@@ -53,7 +53,7 @@ async def invoke(tool: Tool[..., Any], call: ToolCall, ctx: Ctx | None) -> ToolR
         return _raised(call, tool, error)
     if is_late:
         if frame is not None:
-            frame.leave()
+            frame.abandon()
         return _raised(call, tool, TimeoutError(f"no answer within {tool.timeout:g} s"))
     return _answered(call, tool, value, frame)
 

@@ -123,14 +123,18 @@ class Tape:
 
 def _unlike(told: object, got: object) -> tuple[object, object]:
     """Give of two mappings what the other has not."""
-    if not (isinstance(told, Mapping) and isinstance(got, Mapping)):
+    one, other = _mapping(told), _mapping(got)
+    if one is None or other is None:
         return told, got
-    one, other = cast("Mapping[str, object]", told), cast("Mapping[str, object]", got)
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     return (
         {name: one[name] for name in names if name in one},
         {name: other[name] for name in names if name in other},
     )
+
+
+def _mapping(value: object) -> Mapping[str, object] | None:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else None
 
 
 def _run_of(rollout: Rollout, like: Run | None) -> Run:

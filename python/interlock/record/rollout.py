@@ -291,6 +291,7 @@ def _untimed(wire: Mapping[str, object]) -> dict[str, object]:
 
 def _by_path(steps: object) -> object:
     """Sort steps; data that looks like a rollout may hold something else, which stays."""
+    given = steps
     listed = cast("list[dict[str, object]]", steps if isinstance(steps, list) else [{}])
     known = all(
         isinstance(one, dict)  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -299,6 +300,6 @@ def _by_path(steps: object) -> object:
         for one in listed
     )
     if not known:
-        return steps
+        return given
     ordered = sorted(listed, key=lambda one: (one["path"], one.get("attempt", 1)))
     return [_untimed(one) for one in ordered]

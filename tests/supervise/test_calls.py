@@ -24,6 +24,7 @@ from interlock.supervise import (
     finish,
     observe,
     propose,
+    report,
     start_run,
     verify,
 )
@@ -389,3 +390,41 @@ def test_a_wait_is_left_by_its_timeout_at_the_end_of_it(now: float | None, *, le
     policy = derive_policy({"runbook": "1", "id": "w", "steps": steps, "terminals": ends})
     state = start_run(policy, agent_identity="agent", now=0).unwrap()
     assert advance(policy, state, "c", now=now).state.is_over == left
+
+
+@pytest.mark.parametrize(
+    ("facts", "outcome"),
+    [([1, 1, 1, 1], "no-progress"), ([1, 2, 3, 4], None), ([1, 1, 2, 2], "no-progress")],
+)
+def test_a_loop_in_which_nothing_changes_ends_before_its_budget(
+    facts: list[int], outcome: str | None
+) -> None:
+    watched = {"progress": {"signals": ["used"], "window": 2}}
+    policy = derive_policy(
+        {
+            "runbook": "1",
+            "id": "loop",
+            "steps": [{"id": "a", "next": "end", "on_failure": "a", **watched}],
+            "terminals": [{"id": "end"}],
+            "budgets": {"edges": {"a->a": 9}},
+        }
+    )
+    state = start_run(policy, agent_identity="agent").unwrap()
+    for used in facts:
+        state = verify(policy, state, {"used": used, "other": len(state.path)}, by="agent").state
+        if not state.is_over:
+            state = fail(policy, state, "again").state
+            state = RunState.from_json(state.to_json())
+    assert state.outcome == outcome
+    codes = [one.code for one in report(state, policy=policy).caveats]
+    assert ("run/no-progress" in codes) == (outcome is not None)
+
+
+def test_a_decision_that_nothing_decides_is_not_left() -> None:
+    steps = [PolicyStep(id="which", kind="decision", transitions=("well",))]
+    policy = Policy(id="open", steps=steps, terminals={"well": "well"})  # type: ignore[arg-type]
+    state = start_run(policy, agent_identity="agent").unwrap()
+    moved = decide(policy, state, {"used": 1})
+    assert [one.code for one in moved.events] == ["decision/undetermined"]
+    left = advance(policy, moved.state, "well").state
+    assert (classes(left), left.path) == (["out-of-order-step"], ("which",))

@@ -19,6 +19,7 @@ from interlock.supervise import (
     Supervisor,
     advance,
     answer,
+    decide,
     observe,
     propose,
     start_run,
@@ -405,3 +406,12 @@ def test_the_tools_of_the_runbook_neither_skip_nor_force(backend: str) -> None:
     sup = anyio.run(work, backend=backend)
     assert sup.state.path in (("look",), ("look", "fine"))
     assert "clean" not in sup.state.path
+
+
+@pytest.mark.parametrize("value", [*STRANGE, [1], "x", None])
+def test_facts_that_are_none_are_refused_by_name(value: Any) -> None:
+    state = at_look(POLICY)
+    with pytest.raises(ConfigError, match="facts"):
+        decide(POLICY, state, value)
+    with pytest.raises(ConfigError, match="evidence"):
+        verify(POLICY, state, value, by="agent")

@@ -215,12 +215,13 @@ def test_a_roster_says_who_is_asked(tool: str, owner: str | None) -> None:
     ]
     roster = LeadAssign(owners, strategy="first")
     gate = Gate(approvers=("ann", "bob"), roster=roster)
+    names = ("cli:x", "mcp:y", "http:z")
+    made = small(gate, risk="irreversible")
     made = replace(
-        small(gate, risk="irreversible"),
-        tools=[PolicyTool(id=one, effect="readonly") for one in ("cli:x", "mcp:y", "http:z")],
+        made,
+        tools={one: PolicyTool(id=one, effect="readonly") for one in names},
+        steps={"a": replace(made.steps["a"], tools=names)},
     )
-    step = replace(made.steps["a"], tools=("cli:x", "mcp:y", "http:z"))
-    made = replace(made, steps=[step])
     decision = propose(made, begun(made), ProposedCall(tool))
     if owner is None:
         assert (decision.verdict, decision.code) == ("block", "gate/nobody")

@@ -40,15 +40,15 @@ def _facts(given: object, field: str, state: RunState) -> dict[str, Any]:
         ConfigError: When it is none.
     """
     plain, problems = plain_problems(given, field, finite=True)
+    message, at = "", field
     if not problems and not isinstance(plain, dict):
         message = "must be a mapping of names to JSON values"
-        problems = (Problem("supervise/facts", field, _core.preview(given), message),)
     elif not problems and "inputs" in cast("dict[str, Any]", plain):
-        message = "is taken: the inputs of the run stand there"
-        problems = (Problem("supervise/facts", f"{field}.inputs", None, message),)
-    elif len(state.facts.keys() | cast("dict[str, Any]", plain).keys()) > FACTS:
+        message, at = "is taken: the inputs of the run stand there", f"{field}.inputs"
+    elif not problems and len(state.facts.keys() | cast("dict[str, Any]", plain).keys()) > FACTS:
         message = f"makes more than {FACTS:,} facts: bring what the procedure goes by alone"
-        problems = (Problem("supervise/facts", field, None, message),)
+    if message:
+        problems = (Problem("supervise/facts", at, _core.preview(given), message),)
     if problems:
         raise ConfigError(problems)
     return cast("dict[str, Any]", plain)

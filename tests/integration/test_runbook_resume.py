@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+
+from interlock.cli._runbook_log import LogFile, unfinished
+from interlock.errors import StaleState
+from interlock.supervise import Supervisor, derive_policy
+from interlock.testing import ManualClock
 
 from .command import Ran, interlock
 
@@ -67,14 +75,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
 # Going on
 
 
-@pytest.mark.parametrize("at", [(0,), (1, 2), (4, 8)], ids=str)
+@pytest.mark.parametrize("at", [(0,), (1, 2), (7, 7)], ids=str)
 def test_a_run_in_parts_leaves_the_log_of_the_run_at_once(
     runbook: Path, at: tuple[int, ...], whole: str
 ) -> None:
     log = runbook.parent / "run.jsonl"
     assert drive(runbook, *WORK[: at[0]], "quit").code == 3
-    for begin, end in zip(at, (*at[1:], len(WORK)), strict=True):
-        ran = resume(runbook, *WORK[begin:end], "quit")
+    for begin, end in pairwise(at):
+        assert resume(runbook, *WORK[begin:end], "quit").code == 3
+    ran = resume(runbook, *WORK[at[-1] :])
     assert (ran.code, ran.err, ran.lines[-1]) == (0, "", "rehearsal-1: done")
     assert log.read_text("utf-8") == whole
     assert SECRET not in whole
@@ -177,10 +186,6 @@ def test_resume_needs_a_log(runbook: Path) -> None:
 
 
 def test_two_that_go_on_with_one_log_do_not_both(runbook: Path, whole: str) -> None:
-    from interlock.cli._runbook_log import LogFile, unfinished
-    from interlock.errors import StaleState
-    from interlock.supervise import derive_policy
-
     log, policy = runbook.parent / "run.jsonl", derive_policy(runbook)
     log.write_text("".join(whole.splitlines(keepends=True)[:3]))
     late = LogFile(str(log), unfinished(str(log), policy))
@@ -189,6 +194,39 @@ def test_two_that_go_on_with_one_log_do_not_both(runbook: Path, whole: str) -> N
     with pytest.raises(StaleState, match="--resume"):
         late.close(unfinished(str(log), policy).state)
     assert log.read_bytes() == kept
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+def test_a_run_goes_on_after_a_disk_that_was_full(runbook: Path, whole: str) -> None:
+    import resource
+
+    log, policy = runbook.parent / "run.jsonl", derive_policy(runbook)
+    lines = whole.splitlines(keepends=True)
+    log.write_text("".join(lines[:3]))
+
+    async def work(store: LogFile, size: int) -> None:
+        sup = Supervisor(policy, store=store, clock=ManualClock(0))
+        await sup.load("rehearsal-1", secrets={"pepper": SECRET})
+        _, most = limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
+        try:
+            with pytest.raises(OSError, match=r"whole|large"):
+                await sup.advance("check")
+            with pytest.raises((OSError, StaleState)):
+                await sup.advance("check")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            store.close(None)
+        assert sup.state.seq == 2
+
+    for more in (0, 1, 99):
+        store = LogFile(str(log), unfinished(str(log), policy))
+        anyio.run(work, store, len("".join(lines[:3])) + more)
+        kept = log.read_text("utf-8")
+        assert kept.startswith("".join(lines[:3]))
+        assert len(kept) == len("".join(lines[:3])) + more
+    assert resume(runbook, *WORK[2:]).code == 0
+    assert log.read_text("utf-8") == whole
 
 
 def test_a_refused_start_leaves_no_log(runbook: Path) -> None:

@@ -12,8 +12,8 @@ import referencing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlock import _core
 from interlock.errors import ConfigError
-from interlock.spec import json_schema
 from interlock.spec.arguments import of_schema
 from interlock.spec.typed import Parameter, of_parameters
 
@@ -136,13 +136,13 @@ def test_of_very_many_faults_the_first_are_told() -> None:
     assert "have more faults" in told[-1]
 
 
-def looping(keyword: str, inner: JSON) -> JSON:
+def looping(keyword: str, inner: object) -> JSON:
     """Make a schema that comes back to itself by way of a keyword."""
     defs = {"a": {keyword: inner}, "b": {"$anchor": "b", "$ref": "#/$defs/a"}}
     return taking({"$ref": "#/$defs/a"}, **{"$defs": defs})
 
 
-REFUSED: list[tuple[JSON, str]] = [
+REFUSED: list[tuple[Any, str]] = [
     ({}, "schema.type: "),
     ({"type": "array"}, 'schema.type: "array": must be "object"'),
     (taking({"type": "strng"}), 'schema.properties.x.type: "strng"'),
@@ -238,7 +238,7 @@ def test_a_small_schema_that_is_large_when_written_out_is_not_written_out(
     schema: Any = {"type": "string"}
     for _ in range(levels):
         schema = {keyword: [schema, schema]}
-    monkeypatch.setattr(json_schema._core, "plain", None)
+    monkeypatch.setattr(_core, "plain", None)
 
     with pytest.raises(ConfigError, match="has over 5000 values"):
         of_schema(taking(schema))

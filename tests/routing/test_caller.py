@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from interlock.errors import ConfigError
+from interlock.errors import ConfigError, RunBusy
 from interlock.routing import (
     Plan,
     RouteError,
@@ -249,6 +249,23 @@ def test_what_is_given_later_adds_and_never_changes(run: RunFolder) -> None:
         RunFolder(run.root, run.run_id).seed(TWO, {"second": "down"})
 
     assert {"first": "left", "second": "up"} == run.selections()
+
+
+def test_what_is_noted_of_the_plan_forgets_no_choice(go: Go, tmp_path: Path) -> None:
+    busy: list[bool] = []
+
+    class Watching(DiskFiles):
+        def write(self, root: str, parts: tuple[str, ...], content: bytes) -> None:
+            if parts == ("run.json",) and b'"plan"' in content:
+                # Whoever seeds now would be forgotten by what is written next.
+                with pytest.raises(RunBusy):
+                    RunFolder(tmp_path, "one", lock_timeout=0.05).seed(TWO, {"first": "left"})
+                busy.append(True)
+            super().write(root, parts, content)
+
+    result = go(run_workflow, TWO, HANDLERS, RunFolder(tmp_path, "one", files=Watching()))
+
+    assert ("completed", [True]) == (result.status, busy)
 
 
 def test_R_38_the_example_with_and_without_it(go: Go, tmp_path: Path) -> None:

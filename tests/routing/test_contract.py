@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +100,24 @@ def test_R_01_a_router_calls_no_model(run: RunFolder, monkeypatch: pytest.Monkey
     write(run, "pick", chosen("search"))
 
     assert "search" == run.route(plan(), "pick").route_id
+
+
+def test_R_01_the_resolver_opens_no_file_and_asks_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: object, **__: object) -> Any:
+        raise AssertionError("the resolver looked around")
+
+    of, bad = router(default_route_id="profile"), router(description="x")
+    with monkeypatch.context() as patch:
+        for owner, name in ((os, "open"), (os, "stat"), (time, "time"), (time, "monotonic")):
+            patch.setattr(owner, name, asked)
+        patch.setattr("builtins.open", asked)
+        found = [taken(of, chosen("find")).route_id, taken(of, None).route_id]
+        with suppress(RouteError):
+            taken(of, chosen("nowhere"))
+        with suppress(RouteError):
+            taken(bad, None)
+
+    assert ["search", "profile"] == found
 
 
 def test_R_02_the_file_has_the_field_select_route(run: RunFolder) -> None:
@@ -311,6 +332,14 @@ def test_R_15_the_question_is_never_evaluated(question: str, kind: str) -> None:
     of = router(kind=kind, **{"routing_question": None, f"{kind}_question": question})
 
     assert (question, "search") == (of.question, taken(of, chosen("search")).route_id)
+
+
+@pytest.mark.parametrize("condition", ["route_id == 'profile'", "false", "{{ x }}", "1/0"])
+def test_R_15_nor_is_a_condition(condition: str) -> None:
+    ways = [{**way, "condition": condition} for way in data()["steps"][1]["routes"]]
+    of = router(routes=ways)
+
+    assert ("search", condition) == (taken(of, chosen("search")).route_id, of.routes[0].condition)
 
 
 @pytest.mark.parametrize("description", ["Decide.", " "])

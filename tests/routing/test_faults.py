@@ -17,7 +17,8 @@ import pytest
 
 from interlock.errors import ConfigError, RunBusy, StoreError
 from interlock.routing import RouteError, RunFolder, sources_for, write_choice
-from interlock.routing._files import RECORD_LIMIT, DiskFiles, Files
+from interlock.routing._files import DiskFiles, Files
+from interlock.routing.choice import RECORD_LIMIT
 
 from .plans import SELECTION, chosen, data, plan, tree, write
 
@@ -394,6 +395,17 @@ def test_the_disk_is_what_the_protocol_says() -> None:
     assert files.names("/nowhere", ("x",)) == []
     assert files.read("/nowhere", ("x",)) is None
     files.remove("/nowhere", ("x",))
+
+
+def test_what_stands_where_nothing_is_moved_to_is_left(tmp_path: Path) -> None:
+    files = DiskFiles()
+    files.write(str(tmp_path), ("archive", "a.1", "x"), b"kept")
+    files.move(str(tmp_path), ("execution", "a"), ("archive", "a.1"))
+    assert {"archive/a.1/x": b"kept"} == tree(tmp_path)
+
+    files.write(str(tmp_path), ("execution", "a", "y"), b"new")
+    files.move(str(tmp_path), ("execution", "a"), ("archive", "a.1"))
+    assert {"archive/a.1/y": b"new"} == tree(tmp_path)
 
 
 def test_what_cannot_be_written_says_why_and_leaves_the_old(tmp_path: Path) -> None:

@@ -197,6 +197,9 @@ def left_behind(root: Path) -> dict[str, object]:
         "selections": run.selections(),
         "notes": run.notes(),
         "seeded": json.loads(Path(run.step_path("seeded"), SELECTION).read_bytes()),
+        "archived": Path(run.path, "archive", "probe.1", SELECTION).read_bytes()
+        if run.completed()
+        else None,
         "latest": json.loads(Path(run.step_path("pick"), "route_evidence.json").read_bytes())[
             "visit"
         ],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import pickle
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
+from dataclasses import fields as fields_of
 from typing import Any
 
 import pytest
@@ -209,6 +210,29 @@ def test_values_survive_pickling_and_data() -> None:
     file_error = again(RouteFileError("route/blank", "is blank"))
     assert ("route/blank", RouteFileError) == (file_error.code, type(file_error))
     assert of == again(of)
+
+
+def test_values_are_frozen() -> None:
+    of = Plan.load(data(default_route_id="search"))
+    (pick,) = of.routers
+    values: list[Any] = [
+        of,
+        of.steps[0],
+        pick,
+        pick.routes[0],
+        Source("preseed", "p", b"{}"),
+        Choice("select_route", "a"),
+        Selection("r", "a", "x", "caller", "p", "select_route", "a", 1, (), ""),
+        *check_plan(replace(of, steps=of.steps[1:])),
+    ]
+    for value in values:
+        for field in fields_of(value):
+            with pytest.raises(FrozenInstanceError):
+                setattr(value, field.name, None)
+    given_ = [Route("a", "x"), Route("b", "end")]
+    made = Router("r", given_)
+    given_.clear()
+    assert 2 == len(made.routes)
 
 
 def again(value: Any) -> Any:

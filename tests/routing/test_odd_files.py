@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -114,16 +117,19 @@ def test_outputs_that_cannot_be_read_are_not_said_to_be_the_same(run: RunFolder)
     of = plan(routes=back, context_dependencies=["route_selection.json"])
     for visit in range(1, 4):
         write(run, "probe", chosen("search"))
+        write(run, "find", b"the same", "notes.md")
         too_large(write(run, "probe", b"", "video.bin"))
         if visit < 3:
             run.route(of, "pick")
-            run.archive("probe", visit)
+            for step in ("probe", "find"):
+                run.archive(step, visit)
     data = of.to_dict()
     data["steps"][0]["context_output"].append("video.bin")
+    data["steps"][2]["context_output"] = ["notes.md"]
     with pytest.raises(RouteError, match="that is a loop") as caught:
         run.route(Plan.load(data), "pick")
 
-    assert "nothing changed" not in caught.value.message
+    assert caught.value.message.endswith("nothing changed in find from one visit to the next")
 
 
 @pytest.mark.parametrize(("path", "said"), [("a\x00b", "NUL"), ("a\ud800b", "surrogate")])
@@ -217,3 +223,76 @@ def test_what_a_killed_writer_left_is_in_nobodys_way(run: RunFolder) -> None:
     of = plan(context_dependencies=["route_selection.json"])
     assert "search" == run.route(of, "pick").route_id
     assert left.exists()
+
+
+SHORT = """
+import resource, signal, sys
+from pathlib import Path
+from interlock.errors import StoreError
+from interlock.routing import Plan, RunFolder
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+run, plan = RunFolder(sys.argv[1], "one"), Plan.load(Path(sys.argv[1], "plan.json"))
+log = Path(run.step_path("pick"), "route_evidence.jsonl")
+most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+for room in (0, 1, 40, 200, 300):
+    whole = log.read_bytes() if log.exists() else b""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + room, most))
+    try:
+        run.route(plan, "pick")
+    except StoreError as error:
+        print("route_evidence.jsonl: cannot be written" in str(error), end=" ")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    print(len(run.evidence()), run.route(plan, "pick").visit, len(run.evidence()))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on sizes of files")
+def test_a_line_that_the_disk_has_no_room_for_is_no_visit(tmp_path: Path) -> None:
+    of = plan(max_visits=99)
+    (tmp_path / "plan.json").write_text(json.dumps(of.to_dict()), "utf-8")
+    write(RunFolder(tmp_path, "one"), "pick", chosen("search"))
+    ran = subprocess.run(
+        [sys.executable, "-c", SHORT, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+
+    # Nothing was counted, and the next one is written whole, where the torn one was.
+    assert [f"True {n} {n + 1} {n + 1}" for n in range(5)] == ran.stdout.splitlines(), ran.stderr
+
+
+SEEDER = """
+import json, sys
+from interlock.routing import Plan, RunFolder
+
+plan = Plan.load(sys.argv[1] + "/plan.json")
+print("ready", flush=True)
+sys.stdin.readline()
+for name in sys.argv[2:]:
+    RunFolder(sys.argv[1], "one", lock_timeout=60).seed(plan, {name: "a"})
+"""
+
+
+def test_processes_that_seed_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    names = [f"r{n}" for n in range(12)]
+    ends = [{**way, "next_step_id": "end"} for way in ROUTES]
+    of = {"steps": [{"id": name, "routes": ends} for name in names]}
+    (tmp_path / "plan.json").write_text(json.dumps(of), "utf-8")
+    seeders = [
+        subprocess.Popen(
+            [sys.executable, "-c", SEEDER, str(tmp_path), *names[n::3]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for n in range(3)
+    ]
+    for seeder in seeders:
+        assert seeder.stdout is not None
+        assert "ready\n" == seeder.stdout.readline()
+    for seeder in seeders:
+        seeder.communicate("go\n")
+
+    run = RunFolder(tmp_path, "one")
+    assert [0, 0, 0] == [seeder.returncode for seeder in seeders]
+    assert dict.fromkeys(names, "a") == run.selections()
+    assert 12 == run.notes()["selections"]

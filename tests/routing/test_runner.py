@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from interlock.routing import (
     run_workflow,
     write_choice,
 )
+from interlock.routing._files import DiskFiles
 
 from .conftest import Go
 from .plans import SELECTION, chosen, plan, tree, write
@@ -33,7 +35,7 @@ def ok(given: Any) -> str:
     return str(given.step.id)
 
 
-WORK = dict.fromkeys(("probe", "find", "look"), ok)
+WORK: dict[str, Any] = dict.fromkeys(("probe", "find", "look"), ok)
 
 
 def test_steps_run_in_order_and_jump_where_they_say(go: Go, run: RunFolder) -> None:
@@ -246,6 +248,49 @@ def test_two_who_run_the_same_folder(go: Go, tmp_path: Path) -> None:
     assert 3 == len(found)
 
 
+@pytest.mark.parametrize("name", ["journal.jsonl", "route_evidence.jsonl"])
+def test_a_run_that_is_cancelled_ends_after_its_last_line_is_written(
+    name: str, go: Go, tmp_path: Path
+) -> None:
+    entered, may_go_on = threading.Event(), threading.Event()
+
+    class Slow(DiskFiles):
+        def append(self, root: str, parts: tuple[str, ...], line: bytes) -> None:
+            if parts[-1] == name:
+                entered.set()
+                assert may_go_on.wait(60)
+            super().append(root, parts, line)
+
+    folder = RunFolder(tmp_path, "one", files=Slow())
+    current = Run()
+    ended: list[PlanResult] = []
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            await anyio.to_thread.run_sync(entered.wait)
+            current.cancel("enough")
+            await anyio.wait_all_tasks_blocked()
+            # Nobody else may take the run up while somebody writes.
+            assert [] == ended
+            with pytest.raises(RunBusy):
+                await run_workflow(of, WORK, RunFolder(tmp_path, "one", lock_timeout=0.1))
+            may_go_on.set()
+
+    async def work() -> None:
+        ended.append(await run_workflow(of, WORK, folder, run=current))
+
+    of = plan(default_route_id="profile")
+    go(main)
+    left = RunFolder(tmp_path, "one")
+
+    assert ["cancelled"] == [one.stopped_by for one in ended]
+    assert len(left.evidence()) == (name != "journal.jsonl")
+    assert "started" == left.journal.entries()[-1].event or left.evidence()
+    again = go(run_workflow, of, WORK, left, rerun_interrupted=True)
+    assert ("completed", {"pick": {"profile": 1}}) == (again.status, left.ledger.visits())
+
+
 def test_limits_hold_between_the_steps(go: Go, run: RunFolder) -> None:
     result = go(
         run_workflow,
@@ -276,3 +321,56 @@ def test_the_journal_is_lines_of_what_was_done(go: Go, run: RunFolder) -> None:
         {"event": "started", "step": "find", "visit": 1},
         {"event": "done", "step": "find", "visit": 1, "next": "end"},
     ] == lines
+
+
+TURN = plan(
+    routes=[
+        {"route_id": "again", "next_step_id": "probe"},
+        {"route_id": "done", "next_step_id": "look"},
+    ],
+    context_dependencies=[SELECTION],
+)
+
+
+def probe(given: Any) -> str:
+    return write_choice(given.run, given.step.id, ("again", "done")[given.visit - 1])
+
+
+def standing(run: RunFolder) -> dict[str, object]:
+    """Give what a run has left, but for times."""
+    return {
+        "visits": run.ledger.visits(),
+        "evidence": [{**entry.to_dict(), "at": ""} for entry in run.evidence()],
+        "done": [(one.step, one.visit) for one in run.journal.entries() if one.event == "done"],
+    }
+
+
+def test_a_run_that_is_cancelled_at_any_event_is_taken_up(go: Go, tmp_path: Path) -> None:
+    handlers = {**WORK, "probe": probe}
+    events: list[object] = []
+    whole = RunFolder(tmp_path, "whole")
+    go(run_workflow, TURN, handlers, whole, run=Run(on_event=events.append))
+
+    assert {"pick": {"again": 1, "done": 1}} == whole.ledger.visits()
+    # The last two are the end of the last step, with which all is done, and that of the run.
+    for at in range(1, len(events) - 1):
+        folder, current = RunFolder(tmp_path, f"cut{at}"), Run()
+        seen: list[object] = []
+
+        def listener(event: object, seen: list[object] = seen, current: Run = current) -> None:
+            seen.append(event)
+            if len(seen) == at:  # noqa: B023 (it is called before the next turn)
+                current.cancel()
+
+        current.listen(listener)
+        cut = go(run_workflow, TURN, handlers, folder, run=current)
+        rest = go(
+            run_workflow,
+            TURN,
+            handlers,
+            RunFolder(tmp_path, f"cut{at}"),
+            rerun_interrupted=True,
+        )
+
+        assert ("cancelled", "completed") == (cut.status, rest.status), at
+        assert standing(whole) == standing(folder), at

@@ -136,6 +136,7 @@ def test_a_file_of_a_run_that_is_damaged_is_named(
         RunFolder(visited.root, "one").route(OF, "pick")
 
     assert name in str(caught.value)
+    assert "restore it, or take a new run" in str(caught.value)
     assert before == tree(visited.path)
 
 

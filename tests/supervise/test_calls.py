@@ -18,6 +18,7 @@ from interlock.supervise import (
     RunState,
     advance,
     answer,
+    decide,
     derive_policy,
     fail,
     finish,
@@ -332,3 +333,59 @@ def test_a_denied_next_visit_does_not_hold_the_current_one() -> None:
         state = advance(policy, answer(policy, asked, said).state, "b").state
     assert (state.current, state.visit) == ("b", 1)
     assert propose(policy, state, ProposedCall("cli:x")).verdict == "allow"
+
+
+def test_a_decision_is_left_where_the_facts_lead_by_whichever_edge() -> None:
+    full = {"path": "used", "op": "greaterThan", "expected": 80}
+    policy = derive_policy(
+        {
+            "runbook": "1",
+            "id": "choice",
+            "steps": [
+                {
+                    "id": "which",
+                    "kind": "decision",
+                    "cases": [{"when": [full], "to": "person"}, {"when": [full], "to": "well"}],
+                    "otherwise": "person",
+                }
+            ],
+            "terminals": [{"id": "person"}, {"id": "well"}],
+        }
+    )
+    for used in (91, 20):
+        state = start_run(policy, agent_identity="agent").unwrap()
+        state = decide(policy, state, {"used": used}).state
+        assert advance(policy, state, "person").state.outcome == "person"
+        assert classes(advance(policy, state, "well").state) == ["out-of-order-step"]
+
+
+@pytest.mark.parametrize(("since", "verdict"), [(9_999, "block"), (10_000, "allow")])
+def test_an_order_rule_looks_back_ten_thousand_calls(since: int, verdict: str) -> None:
+    gate_off = {**DISK["steps"][1], "gate": "none", "reason": "a test"}
+    policy = disk(steps=[DISK["steps"][0], gate_off, DISK["steps"][2]], budgets={"edges": EDGES})
+    state = propose(policy, at_clean(policy), RM, now=3).state
+    state = replace(state, calls={**state.calls, "allowed": state.calls["allowed"] + since})
+    assert propose(policy, state, ProposedCall("http:example.org"), now=4).verdict == verdict
+
+
+EDGES = DISK["budgets"]["edges"]
+
+
+@pytest.mark.parametrize(("now", "code"), [(603, "gate/asked"), (604, "answer/lapsed")])
+def test_a_question_is_open_until_its_last_instant(now: int, code: str) -> None:
+    asked = propose(DISKS, at_clean(DISKS), RM, now=3)
+    assert asked.question is not None
+    assert asked.question.expires_at == 603
+    again = propose(DISKS, asked.state, RM, now=now)
+    first = next(iter(again.events), None)
+    assert (first.code if first else again.code) == code
+    assert len(again.state.approvals) == (now > 603)
+
+
+@pytest.mark.parametrize(("now", "left"), [(9.9, False), (10, True), (None, False)])
+def test_a_wait_is_left_by_its_timeout_at_the_end_of_it(now: float | None, *, left: bool) -> None:
+    steps = [{"id": "a", "kind": "wait", "wait": {"max_s": 10}, "next": "b", "on_timeout": "c"}]
+    ends = [{"id": "b"}, {"id": "c"}]
+    policy = derive_policy({"runbook": "1", "id": "w", "steps": steps, "terminals": ends})
+    state = start_run(policy, agent_identity="agent", now=0).unwrap()
+    assert advance(policy, state, "c", now=now).state.is_over == left

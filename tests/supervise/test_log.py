@@ -14,9 +14,12 @@ from interlock.supervise import (
     Answer,
     LogEntry,
     ProposedCall,
+    Report,
     Supervisor,
     recompute,
+    report,
     simulate,
+    stop,
     verify_run,
 )
 from interlock.testing import ManualClock
@@ -104,3 +107,21 @@ def test_entries_that_are_gone_twice_or_swapped_are_told(at: int) -> None:
     if at + 1 < len(LOG):
         swapped = (*LOG[:at], LOG[at + 1], LOG[at], *LOG[at + 2 :])
         assert not verify_run(POLICY, swapped).ok
+
+
+@pytest.mark.parametrize("at", PLACES)
+def test_a_run_that_is_stopped_anywhere_is_told_in_every_form(at: int) -> None:
+    state = recompute(POLICY, LOG[: at + 1])
+    moved = stop(state, "operator/stopped", by="ops", now=10**6)
+    log = [*LOG[: at + 1], LogEntry(seq=at + 1, operation="stop", events=moved.events)]
+    for policy in (POLICY, None):
+        told = report(moved.state, log, policy=policy)
+        assert told.outcome == (state.outcome or "stopped")
+        assert told.status == "ended"
+        assert Report.from_json(told.to_json()) == told
+        for written in (told.to_html(), told.to_markdown(), told.to_mermaid()):
+            assert str(told.outcome) in written
+    assert (
+        sum(told.calls[name] for name in ("allowed", "asked", "blocked")) == told.calls["attempted"]
+    )
+    assert stop(moved.state, "again", by="ops").state is moved.state

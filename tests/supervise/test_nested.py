@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from interlock import Checks
 from interlock.supervise import (
     AdapterCoverage,
     Answer,
@@ -14,6 +16,7 @@ from interlock.supervise import (
     Deployment,
     Exit,
     Gate,
+    LogEntry,
     OrderRule,
     Policy,
     PolicyStep,
@@ -22,7 +25,9 @@ from interlock.supervise import (
     RunbookInvalid,
     RunState,
     Selector,
+    Verify,
     advance,
+    aggregate,
     answer,
     card,
     derive_policy,
@@ -31,9 +36,12 @@ from interlock.supervise import (
     observe,
     propose,
     refusals_to_start,
+    report,
     start_run,
+    verify,
 )
 from interlock.supervise._frozen import FrozenMap
+from interlock.supervise.state import OpenCall
 
 ANN = Gate(on="enter", approvers=("ann",))
 X = ProposedCall("cli:x")
@@ -239,6 +247,15 @@ def test_a_called_runbook_is_given_the_inputs_that_it_asks_for(inputs: Any, expe
     assert faults(outer(called, inputs=inputs), called) == expected
 
 
+def test_an_outcome_that_the_called_runbook_has_not_is_told() -> None:
+    called = derive_policy(DOCUMENT)
+    document = outer(called)
+    document["steps"][0]["calls"]["outcomes"] = {"end": "end", "ned": "end"}
+    found = [one for one in lint(document, runbooks=[called]) if not one.is_warning]
+    assert [one.field for one in found] == ["steps[0].calls.outcomes.ned"]
+    assert 'did you mean "end"?' in found[0].message
+
+
 def test_a_faulty_runbook_is_not_called() -> None:
     called = derive_policy({**DOCUMENT, "entry": "nowhere"}, strict=False)
     assert faults(outer(called), called) == [("runbook/faulty", "steps[0].calls.id")]
@@ -262,3 +279,60 @@ def test_what_a_called_runbook_asks_of_a_client_is_asked(fields: Any, least: Any
         for profile in ("R0", "R1", "R2"):
             codes = [refusal.code for refusal in refusals_to_start(one, Deployment(profile, full))]
             assert (codes == []) == (profile >= least)
+
+
+def test_what_happens_in_a_called_runbook_is_told_at_its_place() -> None:
+    shown = Verify(checks=Checks([{"path": "ok", "op": "equals", "expected": True}]), source="tool")
+    inner = policy("inner", step("g", verify=shown))
+    made = policy("p", step("g", "c"), calling("c", inner, "z"), step("z"))
+    log = [*start_run(made, agent_identity="agent").events]
+    state = begun(made)
+
+    def did(moved: Any) -> Any:
+        nonlocal state
+        state = moved.state
+        log.extend(moved.events)
+        return moved
+
+    early = did(propose(made, state, X)).call_id
+    state = replace(state, open=())
+    did(advance(made, state, "c"))
+    late = replace(state, open=(OpenCall(call_id=early, tool="cli:x", step="g"),))
+    assert not observe(made, late, early, "completed", output={"ok": True}).state.verified
+    for ok in (False, True):
+        call = did(propose(made, state, X)).call_id
+        did(observe(made, state, call, "completed", output={"ok": ok}))
+    did(propose(made, state, ProposedCall("http:z")))
+    did(propose(made, state, replace(X, effect="irreversible")))
+    did(advance(made, state, "end"))
+    did(advance(made, state, "end"))
+    told = report(state, [LogEntry(seq=0, operation="all", events=tuple(log))], policy=made)
+    assert told.outcome == "aborted"
+    assert dict(told.deviations.by_step) == {"c/g": 1}
+    uses = {one.step: (one.shown, one.not_shown, one.verified) for one in told.steps}
+    assert uses["c/g"] == (1, 1, True)
+
+
+def test_reports_together_of_runs_that_call_others() -> None:
+    shown = Verify(checks=Checks([{"path": "ok", "op": "equals", "expected": True}]))
+    inner = policy("inner", step("b", verify=shown))
+    made = policy("p", step("a", "c", verify=shown), calling("c", inner, "z"), step("z"))
+
+    def ran(*, first: bool, then: bool) -> Any:
+        state, log = begun(made), list[Any]()
+        for ok, to in ((first, "c"), (then, "end")):
+            for shows in dict.fromkeys((ok, True)):
+                moved = verify(made, state, {"ok": shows}, by="agent")
+                state = moved.state
+                log += moved.events
+            state = gone(made, state, to)
+        state = gone(made, state, "end")
+        return report(state, [LogEntry(seq=0, operation="all", events=tuple(log))], policy=made)
+
+    told = aggregate([ran(first=True, then=True), ran(first=False, then=True)], policy=made)
+    assert dict(told.outcomes) == {"well": 2}
+    assert dict(told.never_failed) == {"c/b": 2}
+    assert told.unused == ("a->lost", "z->lost")
+    assert dict(told.unchecked) == {"z": 2}
+    bare = report(begun(made), policy=made)
+    assert [(one.shown, one.not_shown, one.verified) for one in bare.steps] == [(None, None, None)]

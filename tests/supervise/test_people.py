@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from interlock import LeadAssign
 from interlock.errors import ConfigError
 from interlock.supervise import (
     Answer,
@@ -194,3 +195,38 @@ def test_the_agent_calls_nothing_in_a_runbook_of_people_that_is_called() -> None
         state = begun(made)
         assert (state.current, propose(made, state, X).verdict) == ("b", "block")
         assert propose(made, state, replace(X, actor="ann")).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"tool": None}, {"tool": 3}, {"effect": ["readonly"]}, {"effect": 1}, {"call_id": 3},
+     {"actor": None}, {"actor": ""}, {"actor": 1}],
+)  # fmt: skip
+def test_a_call_that_names_no_tool_or_nobody_is_refused(fields: Any) -> None:
+    with pytest.raises(ConfigError, match=next(iter(fields))):
+        ProposedCall(**{"tool": "cli:x", **fields})
+
+
+@pytest.mark.parametrize(("tool", "owner"), [("cli:x", "ann"), ("mcp:y", "bob"), ("http:z", None)])
+def test_a_roster_says_who_is_asked(tool: str, owner: str | None) -> None:
+    owners = [
+        {"id": name, "when": [{"path": "tool", "op": "startsWith", "expected": start}]}
+        for name, start in (("ann", "cli:"), ("bob", "mcp:"))
+    ]
+    roster = LeadAssign(owners, strategy="first")
+    gate = Gate(approvers=("ann", "bob"), roster=roster)
+    made = replace(
+        small(gate, risk="irreversible"),
+        tools=[PolicyTool(id=one, effect="readonly") for one in ("cli:x", "mcp:y", "http:z")],
+    )
+    step = replace(made.steps["a"], tools=("cli:x", "mcp:y", "http:z"))
+    made = replace(made, steps=[step])
+    decision = propose(made, begun(made), ProposedCall(tool))
+    if owner is None:
+        assert (decision.verdict, decision.code) == ("block", "gate/nobody")
+        return
+    assert decision.question is not None
+    assert decision.question.to == (owner,)
+    other = "bob" if owner == "ann" else "ann"
+    refused = said(made, decision.state, other)
+    assert [one.code for one in refused.events] == ["answer/not-approver"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -193,7 +192,7 @@ def test_a_thread_cannot_be_cut_off_and_is_in_doubt(backend: str) -> None:
 
     async def work() -> tuple[Supervisor, Any]:
         sup = await cleaning()
-        result = await stopped(sup, toolbus([rm]), partial(anyio.to_thread.run_sync, began.wait))
+        result = await stopped(sup, toolbus([rm]), lambda: anyio.to_thread.run_sync(began.wait))
         assert not ended.is_set()
         go.set()
         return sup, result

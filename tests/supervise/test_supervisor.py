@@ -230,3 +230,117 @@ def test_tools_that_are_taken_from_a_supervised_bus_run_nowhere(backend: str, ta
     result = run(backend, work)
     assert (result.status, real.removed) == ("failed", [])
     assert "supervised bus" in str(result.output)
+
+
+class Slow(MemoryStore):
+    """A store that takes its time, and can be down."""
+
+    is_down = False
+
+    async def append(self, state: Any, entry: Any) -> None:
+        await anyio.lowlevel.checkpoint()
+        if self.is_down:
+            raise OSError("down")
+        await super().append(state, entry)
+
+
+@BACKENDS
+def test_a_cancelled_call_that_cannot_be_logged_either_is_still_cancelled(backend: str) -> None:
+    @tool(effect="readonly")
+    async def df() -> None:
+        await anyio.sleep_forever()
+
+    async def work() -> Supervisor:
+        store = Slow()
+        sup = Supervisor(disk(), store=store, capabilities=CAPABILITIES)
+        await sup.start(agent_identity="agent", inputs=INPUTS)
+        async with anyio.create_task_group() as group:
+            group.start_soon(sup.bus(toolbus([df])).invoke, ToolCall("1", "df"))
+            while not sup.state.open:
+                await anyio.lowlevel.checkpoint()
+            store.is_down = True
+            group.cancel_scope.cancel()
+        return sup
+
+    (call,) = run(backend, work).state.open
+    assert (call.call_id, call.in_doubt) == ("1", False)
+
+
+@BACKENDS
+def test_a_run_is_started_once_and_its_operations_take_turns(backend: str) -> None:
+    async def work() -> None:
+        sup = Supervisor(disk(), store=Slow(), clock=ManualClock())
+        begun: list[str] = []
+        verdicts: list[str] = []
+
+        async def start(run_id: str) -> None:
+            try:
+                await sup.start(agent_identity="agent", inputs=INPUTS, run_id=run_id)
+            except UsageError:
+                return
+            begun.append(run_id)
+
+        async def ask() -> None:
+            verdicts.append((await sup.propose(ProposedCall("cli:df"))).verdict)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(start, "one")
+            group.start_soon(start, "two")
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(ask)
+        assert begun == [sup.state.run_id]
+        assert sorted(verdicts) == ["allow"] * 3 + ["block"] * 3
+        assert sup.state.outcome == "budget-exhausted"
+        assert verify_run(disk(), sup.log).ok
+
+    run(backend, work)
+
+
+@BACKENDS
+def test_a_call_that_ends_after_its_run_is_told(backend: str) -> None:
+    async def work() -> None:
+        is_over = anyio.Event()
+
+        @tool(effect="readonly")
+        async def df() -> str:
+            await is_over.wait()
+            return "seen"
+
+        sup = Supervisor(disk(), capabilities=CAPABILITIES)
+        await sup.start(agent_identity="agent", inputs=INPUTS)
+        async with anyio.create_task_group() as group:
+            group.start_soon(sup.bus(toolbus([df])).invoke, ToolCall("1", "df"))
+            while not sup.state.open:
+                await anyio.lowlevel.checkpoint()
+            await sup.finish()
+            is_over.set()
+        assert (sup.state.outcome, sup.state.open) == ("aborted", ())
+        assert sup.state.calls["completed"] == 1
+        assert verify_run(disk(), sup.log).ok
+
+    run(backend, work)
+
+
+@BACKENDS
+def test_observing_goes_on_after_what_would_have_ended_the_run(backend: str) -> None:
+    real = Disk()
+
+    async def work() -> Supervisor:
+        sup = Supervisor(disk(), capabilities=CAPABILITIES, mode="observe")
+        await sup.start(agent_identity="agent", inputs=INPUTS)
+        bus = sup.bus(real.bus())
+        for name, args in (("rm", {"path": "/a"}), ("curl", {}), ("rm", {"path": "/b"})):
+            await bus.invoke(ToolCall("1", name, args))
+        for _ in range(4):
+            await sup.advance("call")
+        await sup.verify({"used": 91}, by="agent")
+        await sup.advance("clean")
+        await bus.invoke(ToolCall("2", "rm", {"path": "/var/log/x"}))
+        return sup
+
+    sup = run(backend, work)
+    assert real.removed == ["/a", "/b", "/var/log/x"]
+    told = sup.report()
+    assert (told.status, len(told.deviations.records), told.calls["asked"]) == ("running", 7, 1)
+    assert verify_run(disk(), sup.log).ok

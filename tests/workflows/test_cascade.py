@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -26,6 +26,7 @@ from interlock import (
     UsageError,
     Verdict,
     cascade,
+    consensus_vote,
 )
 from interlock.harness import tier_report
 from interlock.testing import ManualClock, scripted
@@ -428,29 +429,50 @@ class TestDecisionTools:
 
         assert go(cascade, VALUES, [("a", scripted("b"))], accept=checks).accepted
 
+    OPEN: ClassVar = {"when": [{"path": "t", "op": "matches", "expected": "(a+)\\1"}]}
+
     @pytest.mark.parametrize(
         "accept",
         [
-            Checks([{"path": "t", "op": "matches", "expected": "(a+)\\1"}]),
-            Gate(
-                BranchTool(
-                    [
-                        {
-                            "name": "ok",
-                            "when": [{"path": "t", "op": "matches", "expected": "(a+)\\1"}],
-                        }
-                    ]
-                ),
-                pass_=["ok"],
-            ),
+            Checks(OPEN["when"]),
+            Gate(BranchTool([{"name": "ok", **OPEN}]), pass_=["ok"]),
+            DecisionTable([{"id": "a", "outputs": "allow", **OPEN}], policy="first"),
+            RuleScore([{"id": "a", "points": 1, **OPEN}], bands=[{"name": "good", "min": 0}]),
         ],
-        ids=["checks", "branch"],
+        ids=["checks", "branch", "table", "score"],
     )
     def test_undetermined_is_not_yes(self, go: Go, accept: Any) -> None:
         result = go(cascade, VALUES, [("a", scripted({"t": "aa"}))], accept=accept)
 
         assert (escalations(result), result.accepted) == (["unjudged"], False)
         assert result.rollout.step("accept_a").status == "undetermined"
+
+    @pytest.mark.parametrize(
+        ("votes", "escalated_by"),
+        [
+            (["yes", "no", "yes"], None),
+            ([True, True], None),
+            (["allow"], None),
+            (["no", "no", "yes"], "rejected"),
+            ([False], "rejected"),
+            (["yes", "no"], "unjudged"),
+        ],
+    )
+    def test_votes_that_a_judge_counted_itself(
+        self, go: Go, votes: list[Any], escalated_by: str | None
+    ) -> None:
+        counted = consensus_vote([{"value": one} for one in votes])
+        result = go(cascade, VALUES, [("a", scripted("b"))], accept=lambda _reply: counted)
+
+        assert escalations(result) == [escalated_by]
+        assert result.accepted == (escalated_by is None)
+        assert result.rollout.step("accept_a").decision == counted.to_dict()
+
+    @pytest.mark.parametrize("vote", ["maybe", 1, {"ok": True}])
+    def test_votes_for_neither_yes_nor_no_are_no_verdict(self, go: Go, vote: Any) -> None:
+        counted = consensus_vote([{"value": vote}])
+        with pytest.raises(UsageError, match="VoteResult, which is no verdict"):
+            go(cascade, 1, [("a", scripted("b"))], accept=lambda _reply: counted)
 
     def test_a_conflict_refuses(self, go: Go) -> None:
         everything = [{"path": "score", "op": "exists"}]

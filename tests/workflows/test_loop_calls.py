@@ -30,7 +30,7 @@ from interlock import (
     tool,
     toolbus,
 )
-from interlock.harness import Ctx, ErrorInfo, Event, Work
+from interlock.harness import Ctx, DeadlineCheck, ErrorInfo, Event, Stall, StallDetect, Work
 from interlock.testing import ManualClock, scripted
 
 from .conftest import Go
@@ -658,7 +658,28 @@ def test_a_run_is_told_by_its_setup() -> None:
         Loop(quiet, hooks=[Hooks(quiet)]),
         Loop(quiet, hooks=[Hooks(quiet, on_error="block")]),
         Loop(quiet, stop=[quiet]),
+        Loop(quiet, stop=[loud]),
+        Loop(quiet, stop=[quiet, loud]),
+        Loop(quiet, stop=[StallDetect()]),
+        Loop(quiet, stop=[StallDetect(window=4)]),
+        Loop(quiet, stop=[Stall()]),
+        Loop(quiet, stop=[Stall(tell=True)]),
+        Loop(quiet, stop=[DeadlineCheck(budget_ms=1)]),
+        Loop(quiet, stop=[DeadlineCheck(budget_ms=2)]),
+        Loop(quiet, compact=Compact(loud, after=3)),
+        Loop(quiet, compact=Compact(loud, after=4)),
+        Loop(quiet, compact=Compact(loud, after=3, keep=1)),
+        Loop(quiet, compact=Compact(loud, at=0.5, window=9)),
+        Loop(quiet, compact=Compact(Work(loud, timeout=3), after=3)),
+        Loop(Work(quiet, reserve=3)),
     ]
 
     assert len({one.digest for one in made}) == len(made)
     assert Loop(quiet, tools=bus).digest == made[2].digest
+    # Not where in memory it is.
+    again = Loop(_quiet(), stop=[_quiet()], hooks=[Hooks(_quiet())]).digest
+    assert again == Loop(_quiet(), stop=[_quiet()], hooks=[Hooks(_quiet())]).digest
+
+
+def _quiet() -> Any:
+    return lambda _state: None

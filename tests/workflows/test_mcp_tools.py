@@ -214,7 +214,7 @@ def link() -> types.ResourceLink:
     return types.ResourceLink(uri="file:///secret", name="secret")
 
 
-def resource(**contents: str) -> types.EmbeddedResource:
+def resource(**contents: Any) -> types.EmbeddedResource:
     kind = types.TextResourceContents if "text" in contents else types.BlobResourceContents
     held: Any = kind(uri="file:///notes.md", **contents)
     return types.EmbeddedResource(resource=held)

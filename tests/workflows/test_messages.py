@@ -290,6 +290,16 @@ def test_half_of_a_pair_can_be_sent(build: Any, given: LoopState) -> None:
 
 
 @BUILDERS
+def test_messages_of_any_depth_are_taken_as_they_are(build: Any) -> None:
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    (message,) = build(state([{"role": "user", "content": deep}]))
+
+    assert message["content"][0]
+
+
+@BUILDERS
 def test_whole_pairs_stay(build: Any) -> None:
     assert "\U0001f600 é" in str(build(state("\U0001f600 é")))
 

@@ -57,7 +57,7 @@ def looping(faulty: Faulty, *, count: int = 1, parallel: bool = False) -> Loop:
     return Loop(turn, tools=bus, parallel_tools=parallel)
 
 
-def hooked(**hooks: Faulty) -> Loop:
+def hooked(**hooks: Any) -> Loop:
     bus = toolbus([tool(ok, name="t", schema={"type": "object"}, effect="readonly")])
     return Loop(scripted(asks(call("t")), says("end")), tools=bus, hooks=[Hooks(**hooks)])
 
@@ -76,7 +76,7 @@ def graph(**nodes: Faulty) -> Graph:
 
 
 def orchestrate(**parts: Faulty) -> Orchestrate:
-    steps = [{"id": one, "worker": "w", "params": {}} for one in ("a", "b")]
+    steps: list[dict[str, Any]] = [{"id": one, "worker": "w", "params": {}} for one in ("a", "b")]
     given: dict[str, Any] = {"plan": lambda _v: {"steps": steps}, "merge": ok, "worker": ok}
     given |= parts
     return Orchestrate(plan=given["plan"], workers={"w": given["worker"]}, merge=given["merge"])

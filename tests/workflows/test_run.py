@@ -6,6 +6,7 @@ import asyncio  # noqa: TID251 (as callers use it)
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, ClassVar
 
 import anyio
@@ -17,6 +18,7 @@ from interlock import (
     ConfigError,
     ErrorInfo,
     Limits,
+    Loop,
     Reply,
     Retry,
     Rollout,
@@ -24,11 +26,14 @@ from interlock import (
     RunFailed,
     Stage,
     Tier,
+    ToolCall,
     Usage,
     UsageError,
     cascade,
     chain,
     streamed,
+    tool,
+    toolbus,
 )
 from interlock.harness import Ctx, Event, inline_sync
 from interlock.testing import ManualClock, run_checked, scripted
@@ -466,7 +471,8 @@ class TestCtx:
 
         assert first[:5] == ["r", "a", 1, 2000, 0]
         assert first == seen
-        assert result.rollout.step("a").meta["now"] == [0]
+        # One reading for the deadline, and one that was asked for.
+        assert result.rollout.step("a").meta["now"] == [0, 0]
 
     def test_a_step_of_ones_own(self, go: Go) -> None:
         async def ask(question: str, times: int) -> Reply:
@@ -693,6 +699,79 @@ class TestSync:
             return model(value)
 
         assert go(chain, 1, [("a", ask)]).output == "A"
+
+    @pytest.mark.parametrize("ends_by", ["timeout", "run timeout", "tool timeout", "cancellation"])
+    def test_a_run_inside_a_thread_that_was_left_behind_ends_and_is_counted_until_then(
+        self, go: Go, clock: ManualClock, ends_by: str
+    ) -> None:
+        ended = threading.Event()
+        limits = Limits(timeout=10 if ends_by == "run timeout" else None)
+        run = Run(limits=limits, clock=clock)
+
+        async def work() -> Any:
+            waiting, left = anyio.Event(), anyio.Event()
+
+            async def wait(_value: object) -> str:
+                waiting.set()
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    left.set()
+                return "never"
+
+            inner = Chain([("one", scripted(Reply("a", usage=Usage(10)))), ("two", wait)])
+
+            def thread(_value: object = None) -> Any:
+                try:
+                    return inner.sync(1)
+                finally:
+                    ended.set()
+
+            async with anyio.create_task_group() as group:
+                if ends_by == "tool timeout":
+                    made: Any = tool(thread, name="t", schema={"type": "object"}, timeout=10)
+                    turn = scripted(Reply(calls=(ToolCall("1", "t"),)), "end")
+                    group.start_soon(partial(Loop(turn, tools=toolbus(made)).run, run=run))
+                else:
+                    stage = Stage("s", thread, timeout=10 if ends_by == "timeout" else None)
+                    group.start_soon(partial(Chain([stage]).run, 1, run=run))
+                await waiting.wait()
+                if ends_by == "cancellation":
+                    group.cancel_scope.cancel()
+                clock.advance(10)
+            with anyio.fail_after(5):
+                await left.wait()
+
+        go(work)
+        assert ended.wait(5)
+        assert run.rollout.usage == Usage(10)
+        assert run.account.tokens == 10
+
+    @pytest.mark.parametrize("asks", ["nobody", "sync", "the loop"])
+    def test_what_a_thread_that_was_left_behind_answers_is_not_counted(
+        self, go: Go, asks: str
+    ) -> None:
+        later, ended, run = threading.Event(), threading.Event(), Run()
+        model = scripted(Reply("late", usage=Usage(99)))
+
+        def thread(_value: object) -> Any:
+            later.wait(5)
+            try:
+                made = Chain([("a", model)])
+                if asks == "the loop":
+                    return anyio.from_thread.run(made.run, 1)
+                return made.sync(1) if asks == "sync" else Reply("late", usage=Usage(99))
+            finally:
+                ended.set()
+
+        async def work() -> None:
+            result = await chain(1, [Stage("s", thread, timeout=0.05)], run=run)
+            assert result.status == "failed"
+            later.set()
+            assert await anyio.to_thread.run_sync(ended.wait, 5)
+
+        go(work)
+        assert (run.account.tokens, run.rollout.usage, model.calls) == (0, Usage(), [])
 
     @pytest.mark.parametrize("backend_name", ["asyncio", "trio"])
     def test_in_a_script(self, backend_name: str) -> None:

@@ -7,7 +7,18 @@ from typing import Any
 import anyio
 import pytest
 
-from interlock import Cascade, Chain, ConfigError, Reply, Run, Stage, Usage, UsageError, cascade
+from interlock import (
+    Cascade,
+    Chain,
+    ConfigError,
+    Reply,
+    Run,
+    Stage,
+    Usage,
+    UsageError,
+    cascade,
+    chain,
+)
 from interlock.harness import Ctx, Event, streamed
 from interlock.testing import scripted
 
@@ -332,6 +343,8 @@ class TestFaults:
             (three().run, {"buffer": None}, "buffer"),
             (three().run, {"buffer": True}, "buffer"),
             (three().run, {"run": 5}, "run"),
+            (three(), {"bufer": 5}, "bufer"),
+            (chain, {"step": []}, "step"),
         ],
     )
     def test_refused(self, function: Any, options: dict[str, Any], field: str) -> None:

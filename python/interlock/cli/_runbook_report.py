@@ -88,6 +88,7 @@ def explored(file: str, others: Sequence[str], *, as_json: bool) -> int:
         for step in steps:
             click.echo(f"{name}: {step}")
     calls = "calls are not bounded" if told.max_calls is None else f"{told.max_calls} calls"
-    whole = "all" if told.complete else "the first"
-    click.echo(f"{whole} {told.states} states; at most {told.max_moves} moves, {calls}")
+    if not told.complete:
+        click.echo(f"no budget is spent within the first {told.states} states; a later one may be")
+    click.echo(f"at most {told.max_moves} moves, {calls}")
     return 1 if told.dead_ends or told.unreached else 0

@@ -100,6 +100,7 @@ class Ending:
 
     def timed_out(self, seconds: float, retry: Retry | None, now: int) -> None:
         """Note that there was no answer in time: of an effect nobody knows whether it happened."""
+        self.frame.abandon()
         self.raised(TimeoutError(f"no answer within {seconds:g} s"), retry, now)
         if not self.frame.plan.may_repeat:
             self.status = "in_doubt"
@@ -109,6 +110,7 @@ class Ending:
         if isinstance(error, UsageError):
             self.status, self.error = "failed", ErrorInfo.of(error)
         elif self.status is None:
+            self.frame.abandon()
             self.status = "cancelled" if self.frame.plan.may_repeat else "in_doubt"
             if isinstance(error, Stopped):
                 self.error = ErrorInfo("stopped", error.reason, "cancelled", "escalate")

@@ -102,6 +102,7 @@ class Frame:
         "counted",
         "cue",
         "inside",
+        "is_abandoned",
         "is_unmetered",
         "left",
         "made",
@@ -126,6 +127,8 @@ class Frame:
         self.made_key: str | None = None
         # Whether a provider's reply in it told no usage.
         self.is_unmetered = False
+        # Whether it was ended while a thread of it may go on.
+        self.is_abandoned = False
 
     def key(self) -> str:
         """Return the idempotency key, made when it is first asked for."""
@@ -143,6 +146,13 @@ class Frame:
         """Return what this step and those around it hold reserved in an account."""
         own = self.plan.reserve if account in self.walk.accounts else 0
         return own + (self.plan.outer.covered(account) if self.plan.outer is not None else 0)
+
+    def abandon(self) -> None:
+        """End the runs inside it that nobody waits for: the thread that did was left behind."""
+        self.is_abandoned = True
+        for inner in self.nested:
+            if inner.ended is None:
+                inner.scope.cancel()
 
     def has_counted(self, value: object) -> bool:
         """Say whether an answer came from a step or run inside this one, and was counted there."""

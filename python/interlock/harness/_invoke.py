@@ -52,6 +52,8 @@ async def invoke(tool: Tool[..., Any], call: ToolCall, ctx: Ctx | None) -> ToolR
     except Exception as error:  # noqa: BLE001 (a failed tool is a result for the next turn to read)
         return _raised(call, tool, error)
     if is_late:
+        if frame is not None:
+            frame.abandon()
         return _raised(call, tool, TimeoutError(f"no answer within {tool.timeout:g} s"))
     return _answered(call, tool, value, frame)
 

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from anyio import CancelScope
+
 from interlock import _core
 from interlock.harness._frame import Frame, input_digest, unique
 from interlock.harness.limits import Account, Limits
@@ -56,6 +58,7 @@ class Recorder:
         self.steps: list[Step | None] = []
         self.started = run.clock.now()
         self.ended: Rollout | None = None
+        self.scope = CancelScope()
         self.input: object = None
         self.input_digest: str | None = None
         self.digest: str | None = None

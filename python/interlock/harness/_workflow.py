@@ -12,6 +12,7 @@ from anyio import from_thread
 
 from interlock import _core
 from interlock.errors import UsageError
+from interlock.harness._cancelled import CancelledError
 from interlock.harness._config import Frozen, raise_problems, wrong
 from interlock.harness._frame import current_frame
 from interlock.harness._nesting import one_deeper
@@ -82,6 +83,7 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         """Run with values; in the run in progress, or one of its own, when *run* is None.
 
         Raises:
+            CancelledError: In a thread that was left behind.
             ConfigError: When the run cannot be what it was set up to be.
             RecursionError: Inside 32 workflows and tools, where it is the failure of the callable
                 that asked for it.
@@ -90,6 +92,8 @@ class Workflow(Frozen, ABC, Generic[S, R]):
         if run is not None and not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise_problems([wrong(run, "run", "must be Run(...)")])
         outer = current_frame.get()
+        if outer is not None and outer.is_abandoned:
+            raise CancelledError(f"{self.name}: the step that asks for it was ended")
         with one_deeper(f"workflow `{self.name}`"):
             walk = Walk(
                 run or (Run() if outer is None else outer.walk.run),
@@ -193,13 +197,12 @@ class Workflow(Frozen, ABC, Generic[S, R]):
     async def _conducted(self, walk: Walk, values: object) -> R:
         walk.start(values)
         state = self._begin(values)
-        scope = anyio.CancelScope()
         if walk.is_root:
-            walk.run.scopes.append(scope)
+            walk.run.scopes.append(walk.scope)
         stopped_by = "cancelled"
         try:
             await walk.tell("run_started", walk.path, {"workflow": self.name, "kind": self.kind})
-            with scope:
+            with walk.scope:
                 stopped_by = await self._until_stopped(walk, values, state)
             result = self._result(state, End(_ended_by(walk, stopped_by), walk))
         except BaseException as error:
@@ -208,7 +211,7 @@ class Workflow(Frozen, ABC, Generic[S, R]):
             raise
         finally:
             if walk.is_root:
-                walk.run.scopes.remove(scope)
+                walk.run.scopes.remove(walk.scope)
             ended = cast("Rollout", walk.ended)
             with anyio.move_on_after(2, shield=True):
                 told = {"status": ended.status, "stopped_by": ended.stopped_by}

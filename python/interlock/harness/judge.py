@@ -311,10 +311,10 @@ def _of_score(result: ScoreResult, passing: tuple[object, ...] | None) -> Verdic
     return Verdict(ok, "" if ok else f"scores {result.score}, {result.outcome}", score)
 
 
-def _of_vote(result: VoteResult, passing: tuple[object, ...] | None) -> Verdict | None:
+def _of_vote(result: VoteResult, _passing: object) -> Verdict | None:
     if not result.decided:
         return Verdict(ok=False, reason="the votes are not decided", undetermined=True)
-    answer = _yes_or_no(result.winner) if passing is None else result.winner in passing
+    answer = _yes_or_no(result.winner)
     if answer is None:
         return None
     return Verdict(answer, "" if answer else f"the votes say {_core.preview(result.winner)}")

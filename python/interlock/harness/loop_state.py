@@ -64,6 +64,8 @@ class History:
         """Start with nothing but the values."""
         self.exchanges: list[Exchange] = []
         self.compacted: ToolResult | None = None
+        # PERF: kept, so that a long loop does not gather all of them for each turn.
+        self._fresh: list[ToolResult] = []
         self._values = None if values is None else input_digest(values)
         self._has_digest = values is None or self._values is not None
         self._folded: str | None = ""
@@ -72,22 +74,24 @@ class History:
     def results(self) -> tuple[ToolResult, ...]:
         """All results, that of a compaction first."""
         first = () if self.compacted is None else (self.compacted,)
-        return (*first, *(one for exchange in self.exchanges for one in exchange.results))
+        return (*first, *self._fresh)
 
     @property
     def fresh(self) -> int:
         """How many results are not compacted."""
-        return sum(len(exchange.results) for exchange in self.exchanges)
+        return len(self._fresh)
 
     def add(self, exchange: Exchange) -> None:
         """Take up what a turn came to."""
         self.exchanges.append(exchange)
+        self._fresh += exchange.results
         self._fold(exchange)
 
     def compact(self, count: int, result: ToolResult) -> None:
         """Put one result in place of the oldest exchanges, and of what stood for older ones."""
         self.compacted = result
         self.exchanges = self.exchanges[count:]
+        self._fresh = [one for exchange in self.exchanges for one in exchange.results]
         self._folded = input_digest(result.to_dict())
         for exchange in self.exchanges:
             self._fold(exchange)

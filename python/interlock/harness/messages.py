@@ -30,6 +30,8 @@ __all__ = ["anthropic_messages", "openai_messages", "responses_items"]
 Message = dict[str, Any]
 _Pair = tuple[str, "ToolCall", "ToolResult"]
 
+_DEPTH = 100
+"""So deep nobody nests a message; what is deeper is left as it is."""
 _REFUSED = re.compile(r"[^A-Za-z0-9_-]")
 """What may stand in no name of a tool, and at Anthropic in no id of a call."""
 
@@ -61,7 +63,7 @@ def openai_messages(state: LoopState) -> list[Message]:
             {"role": "tool", "tool_call_id": ident, "content": text_of(result)}
             for ident, _, result in pairs
         ]
-    return _whole(messages)
+    return cast("list[Message]", _whole(messages))
 
 
 def responses_items(state: LoopState) -> list[Message]:
@@ -90,7 +92,7 @@ def responses_items(state: LoopState) -> list[Message]:
             {"type": "function_call_output", "call_id": ident, "output": text_of(result)}
             for ident, _, result in pairs
         ]
-    return _whole(items)
+    return cast("list[Message]", _whole(items))
 
 
 def anthropic_messages(state: LoopState) -> list[Message]:
@@ -114,7 +116,7 @@ def anthropic_messages(state: LoopState) -> list[Message]:
         # A message without any content is refused.
         messages += [{"role": "assistant", "content": blocks}] if blocks else []
         messages += [{"role": "user", "content": results}] if results else []
-    return _whole(messages)
+    return cast("list[Message]", _whole(messages))
 
 
 def _result_block(ident: str, result: ToolResult) -> Message:
@@ -178,15 +180,17 @@ def _pairs(exchange: Exchange, refused: re.Pattern[str] | None, used: set[str]) 
         yield ident, call, result
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: Any, depth: int = 0) -> Any:
     """Write `?` for each half of a surrogate pair, which no client can send."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if depth > _DEPTH:
+        return value
     if isinstance(value, list):
-        return [_whole(one) for one in cast("list[object]", value)]
+        return [_whole(one, depth + 1) for one in cast("list[object]", value)]
     if isinstance(value, dict):
         told = cast("dict[object, object]", value)
-        return {_whole(name): _whole(one) for name, one in told.items()}
+        return {_whole(name): _whole(one, depth + 1) for name, one in told.items()}
     return value
 
 

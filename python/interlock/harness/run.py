@@ -212,7 +212,7 @@ def _tag_problems(tags: object) -> tuple[Problem, ...]:
     if tags is not None and not isinstance(tags, Mapping):
         return (wrong(tags, "tags", "must be a mapping of names to JSON values"),)
     try:
-        _core.plain(tags or {}, "tags", finite=True)
+        _core.plain(cast("Mapping[str, object]", tags or {}), "tags", finite=True)
     except ConfigError as error:
         return error.problems
     return ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 import anyio
 
 from interlock import _core
+from interlock._compiled import unknown_fields
 from interlock.errors import Problem, UsageError
 from interlock.harness._buffer import Buffer
 from interlock.harness._cancelled import no_false_cancellation
@@ -206,7 +207,7 @@ def streamed(
         ConfigError: With every problem found.
     """
     found = function.run if isinstance(function, Workflow) else function
-    raise_problems(_problems(found, on_exit, buffer, run))
+    raise_problems(_problems(found, on_exit, buffer, run, options))
 
     async def work(in_run: Run) -> R:
         return cast("R", await found(*args, run=in_run, **options))
@@ -214,11 +215,16 @@ def streamed(
     return Streamed(work, run, on_exit=on_exit, size=buffer, ends_by_run=_is_ours(found))
 
 
-def _problems(function: object, on_exit: object, buffer: object, run: object) -> list[Problem]:
+def _problems(
+    function: object, on_exit: object, buffer: object, run: object, options: dict[str, object]
+) -> list[Problem]:
     problems: list[Problem] = []
-    if not callable(function) or not _takes_run(function):
+    taken = _keywords(function)
+    if taken is not None and "run" not in taken:
         message = "must be a workflow, its `run`, or a function that takes `run=`, as `cascade`"
         problems.append(wrong(function, "function", message))
+    elif taken is not None:
+        problems += unknown_fields(options, (*taken, "on_exit", "buffer"))
     if on_exit not in ("cancel", "finish"):
         shown = _core.preview(on_exit)
         message = "must be one of cancel, finish"
@@ -237,9 +243,11 @@ def _is_ours(function: Callable[..., object]) -> bool:
     return isinstance(owner, Workflow) or function.__module__.startswith("interlock.harness.")
 
 
-def _takes_run(function: Callable[..., object]) -> bool:
+def _keywords(function: object) -> tuple[str, ...] | None:
+    """List what a callable may be given by name; None for whatever it is."""
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = inspect.signature(cast("Callable[..., object]", function)).parameters.values()
     except (TypeError, ValueError):
-        return False
-    return "run" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+        return ()
+    is_open = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    return None if is_open else tuple(one.name for one in parameters)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from interlock import _core
-from interlock.errors import ConfigError, Problem
+from interlock.errors import ConfigError, Problem, UsageError
+from interlock.harness._by_name import ByName, at_name, label, name_of, source_of
 from interlock.harness._callables import Call, is_async_callable
 from interlock.harness._config import (
     Frozen,
@@ -32,6 +33,7 @@ __all__ = ["Tool", "tool"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_ALTERED = ("name", "description", "effect", "idempotent", "timeout", "max_output")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
@@ -132,6 +134,15 @@ class Tool(Frozen, Generic[P, R]):
         """Whether a call of which nobody knows the end may be made again."""
         return self.effect == "readonly" or self.idempotent is True
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Write a tool that stands for its function by their name, as a function is written."""
+        place = name_of(self.function)
+        found = None if place is None else at_name(*place)
+        if place is None or not isinstance(found, Tool) or found.function is not self.function:
+            return super().__reduce_ex__(protocol)
+        changes = {field: getattr(self, field) for field in _ALTERED}
+        return _standing, (*place, {} if found is self else changes)
+
     def told(self) -> dict[str, Any]:
         """Return what a model is told of it, and what it declared, as data."""
         return {
@@ -144,8 +155,7 @@ class Tool(Frozen, Generic[P, R]):
 
     def altered(self, **changes: Any) -> Tool[P, R]:
         """Return the tool with another name, effect or the like."""
-        fields = ("name", "description", "effect", "idempotent", "timeout", "max_output")
-        kept: dict[str, Any] = {field: getattr(self, field) for field in fields}
+        kept: dict[str, Any] = {field: getattr(self, field) for field in _ALTERED}
         return Tool(
             **{**kept, **changes},
             function=self.function,
@@ -270,7 +280,7 @@ def tool(  # noqa: PLR0913 (all by name)
     """
 
     def made(function: Callable[P, R]) -> Tool[P, R]:
-        given = _named(function) if name is None else name
+        given = label(function) if name is None else name
         problems = _problems(given, description, effect, idempotent, timeout, max_output, reconcile)
         taken = signature_of(function, problems)
         arguments = _arguments(taken, schema, problems)
@@ -294,24 +304,22 @@ def tool(  # noqa: PLR0913 (all by name)
     return made if function is None else made(function)
 
 
-def _named(function: object) -> str:
-    return cast("str", getattr(function, "__name__", None) or getattr(function, "name", ""))
-
-
-def source_of(function: object) -> str:
-    """Say where a function comes from: module and name."""
-    named = getattr(function, "__qualname__", type(function).__qualname__)
-    return f"{getattr(function, '__module__', type(function).__module__)}.{named}"
-
-
 def _call(function: Callable[..., Any], taken: Signature) -> Call:
     """Make a call of `(values)` or `(values, ctx)` that hands the values on by name."""
-    context = taken.context
+    named, takes_ctx = ByName(function, taken.context), taken.context is not None
+    return Call(named, takes_ctx=takes_ctx, is_async=is_async_callable(function))
 
-    def named(values: dict[str, Any], ctx: object = None) -> Any:
-        return function(**values) if context is None else function(**values, **{context: ctx})
 
-    return Call(named, takes_ctx=context is not None, is_async=is_async_callable(function))
+def _standing(module: str, name: str, changes: dict[str, Any]) -> Tool[..., Any]:
+    """Find a pickled tool, or the one it was made of, where it stands.
+
+    Raises:
+        UsageError: When no tool stands there.
+    """
+    found = at_name(module, name)
+    if not isinstance(found, Tool):
+        raise UsageError(f"the pickled tool {module}.{name} is no tool in this process")
+    return cast("Tool[..., Any]", found.altered(**changes) if changes else found)
 
 
 def _arguments(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
 from interlock.errors import ConfigError, Problem, UsageError
+from interlock.harness._by_name import source_of
 from interlock.harness._callables import Call
 from interlock.harness._config import Frozen, count_problems, keywords, raise_problems, wrong
 from interlock.harness._declare import Style, ToolChange, changes, declared, pin_of
 from interlock.harness._invoke import failed, invoke
 from interlock.harness._rank import Ranking
 from interlock.harness._told import not_called
-from interlock.harness.tool import Tool, source_of, tool
+from interlock.harness.tool import Tool, tool
 from interlock.record.values import ToolCall
 
 if TYPE_CHECKING:
@@ -274,14 +276,11 @@ def finish(
 
     arguments, is_whole = of_answer(schema)
 
-    def answered(values: dict[str, Any]) -> Any:
-        return values if is_whole or values.keys() != {"answer"} else values["answer"]
-
     return Tool(
         name=name,
-        function=answered,
+        function=partial(_answer, is_whole),
         # Async: a thread would be a waste.
-        call=Call(_awaitable(answered), takes_ctx=False, is_async=True),
+        call=Call(partial(_awaited_answer, is_whole), takes_ctx=False, is_async=True),
         arguments=arguments,
         source=source_of(finish),
         description="Give the final answer and end." if description is None else description,
@@ -290,8 +289,9 @@ def finish(
     )
 
 
-def _awaitable(function: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
-    async def awaited(values: dict[str, Any]) -> Any:
-        return function(values)
+def _answer(is_whole: bool, values: dict[str, Any]) -> Any:
+    return values if is_whole or values.keys() != {"answer"} else values["answer"]
 
-    return awaited
+
+async def _awaited_answer(is_whole: bool, values: dict[str, Any]) -> Any:
+    return _answer(is_whole, values)

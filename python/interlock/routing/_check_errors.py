@@ -141,7 +141,8 @@ def _route_faults(graph: _Checked, step: PlanStep, router: Router) -> Iterator[F
     for at, route in enumerate(router.routes):
         fault = id_fault(route.route_id)
         if not route.route_id:
-            yield "route/plan", step.id, None, f"routes[{at}].route_id", "is empty"
+            message = "is empty; each route has its own"
+            yield "route/plan", step.id, None, f"routes[{at}].route_id", message
         elif fault is not None:
             yield "route/unsafe-path", step.id, route.route_id, f"routes[{at}].route_id", fault
         field = f"routes[{at}].next_step_id"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from interlock.errors import RouteFileError, StoreError
+from interlock.routing.choice import RECORD_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -24,14 +25,11 @@ __all__ = [  # noqa: RUF022 (by code point, as every other list of names)
     "DiskFiles",
     "Files",
     "READ",
-    "RECORD_LIMIT",
     "content_of",
     "unreadable",
 ]
 
 Parts = tuple[str, ...]
-RECORD_LIMIT = 32 << 20
-"""How many bytes a plan, a record with checks, or what a run keeps may have."""
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _COMMON = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -146,10 +144,13 @@ class DiskFiles:
 
     def move(self, root: str, parts: Parts, to: Parts) -> None:
         """Move a folder, if it is there."""
+        _refuse_odd(to)
         with _told(parts):
-            self.remove(root, to)
             try:
                 with _opened(root, parts[:-1]) as old, _opened(root, to[:-1], make=True) as new:
+                    # What is in the way goes only where there is something to take its place.
+                    os.stat(old.at(parts[-1]), dir_fd=old.fd, follow_symlinks=False)
+                    self.remove(root, to)
                     os.rename(
                         old.at(parts[-1]), new.at(to[-1]), src_dir_fd=old.fd, dst_dir_fd=new.fd
                     )
@@ -162,12 +163,12 @@ class DiskFiles:
         with _told(parts):
             try:
                 with _opened(root, parts[:-1]) as folder:
-                    place = os.path.join(folder.path, parts[-1])  # noqa: PTH118
-                    mode = os.lstat(place).st_mode
-                    if stat.S_ISDIR(mode):
-                        shutil.rmtree(place)
+                    place = folder.at(parts[-1])
+                    found = os.stat(place, dir_fd=folder.fd, follow_symlinks=False)
+                    if stat.S_ISDIR(found.st_mode):
+                        shutil.rmtree(place, dir_fd=folder.fd)
                     else:
-                        os.unlink(folder.at(parts[-1]), dir_fd=folder.fd)
+                        os.unlink(place, dir_fd=folder.fd)
             except FileNotFoundError:
                 return
 

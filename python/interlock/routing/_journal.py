@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 
     from interlock.routing._files import Files
 
-__all__ = ["Entry", "Journal", "Standing"]
+__all__ = ["Entry", "Journal", "Standing", "damaged"]
 
 Mark = Literal["started", "done", "failed"]
 _PLACE = ("journal.jsonl",)
+
+
+def damaged(name: str, why: str) -> StoreError:
+    """Make the error of a file of a run that is not what it was written as."""
+    return StoreError(f"{name}: is damaged: {why}; restore it, or take a new run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Journal:
         try:
             return [Entry.from_json(line) for line in whole.splitlines() if line.strip()]
         except ConfigError as error:
-            raise StoreError(f"{_PLACE[0]}: is damaged: {error}") from None
+            raise damaged(_PLACE[0], str(error)) from None
 
     def note(self, entry: Entry) -> None:
         """Add a line; it is on the disk when this returns."""

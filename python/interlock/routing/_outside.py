@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from interlock.errors import RouteFileError
 from interlock.harness._config import raise_problems, wrong
 from interlock.routing._files import READ, content_of, unreadable
+from interlock.routing._typed import must_be
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -50,17 +51,16 @@ def home_of(path: str | PathLike[str], field: str) -> str:
     Raises:
         ConfigError: For what is no path.
     """
-    plain: object = os.fspath(path) if isinstance(path, os.PathLike) else path
-    if not isinstance(plain, str):
-        raise_problems([wrong(plain, field, "must be a path, as text or a Path")])
+    plain = os.fspath(path) if isinstance(path, os.PathLike) else path
+    must_be(plain, str, field, "a path, as text or a Path")
     try:
-        is_path = b"\0" not in os.fsencode(cast("str", plain))
+        is_path = b"\0" not in os.fsencode(plain)
     except UnicodeEncodeError:
         is_path = False
     if not is_path:
         message = "must be a path: it holds a NUL, or half of a character (a lone surrogate)"
         raise_problems([wrong(plain, field, message)])
-    return os.path.abspath(cast("str", plain))  # noqa: PTH100
+    return os.path.abspath(plain)  # noqa: PTH100
 
 
 def _walk_on(folders: list[str]) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from anyio import CancelScope
+
 from interlock import _core
 from interlock.errors import Problem, RouteError
 from interlock.harness._callables import Call, call_of, label_of
@@ -186,7 +188,8 @@ class PlanRun(Workflow[_State, PlanResult]):
                 state.ran.append(step.id)
                 if visit > 1 or is_open:
                     # What was written before is not taken for what this visit says.
-                    await self._off(walk, partial(self._folder.archive, step.id, max(visit - 1, 1)))
+                    before = visit if is_open else visit - 1
+                    await self._off(walk, partial(self._folder.archive, step.id, before))
                 await self._note(walk, Entry("started", step.id, visit))
             return await call.work(value, ctx, walk.run)
 
@@ -208,15 +211,18 @@ class PlanRun(Workflow[_State, PlanResult]):
         return None
 
     async def _routed(self, walk: Walk, step: PlanStep, visit: int, state: _State) -> str | None:
-        def taken(_value: object) -> Selection:
+        # The plan was checked as a whole before the first step.
+        router = cast("Router", step.router)
+
+        async def taken(_value: object) -> Selection:
             state.ran.append(step.id)
-            # The plan was checked as a whole before the first step.
-            return self._folder.take(self._plan, cast("Router", step.router), visit=visit)
+            take = partial(self._folder.take, self._plan, router, visit=visit)
+            return cast("Selection", await self._off(walk, take))
 
         outcome = await walk.step(
             step.id,
             "decision",
-            Call(taken, takes_ctx=False, is_async=False),
+            Call(taken, takes_ctx=False, is_async=True),
             {"router": step.id, "visit": visit},
             read=_decision,
         )
@@ -233,13 +239,15 @@ class PlanRun(Workflow[_State, PlanResult]):
         await self._off(walk, partial(self._folder.journal.note, entry))
 
     async def _off(self, walk: Walk, function: Callable[[], Any]) -> Any:
-        """Call what touches files where it keeps nobody waiting."""
+        """Call what touches files where it keeps nobody waiting, and to its end."""
 
         def called(_: object) -> Any:
             return function()
 
         call = Call(called, takes_ctx=False, is_async=False)
-        return await call.work(None, None, walk.run)
+        # INVARIANT: nothing of this run is written once its lock is free.
+        with CancelScope(shield=True):
+            return await call.work(None, None, walk.run)
 
     def _result(self, state: _State, end: End) -> PlanResult:
         failed = ("unrouted", "loop", "in_doubt")

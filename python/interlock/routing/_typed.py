@@ -54,7 +54,7 @@ def take_fields(
             otherwise = ", or None" if name in optional else ""
             problems.append(wrong(value, name, f"must be {_named(kind)}{otherwise}"))
     for name, kind in lists.items():
-        items = _items(getattr(shape, name), name, kind, problems)
+        items = _items(shape, name, kind, problems)
         object.__setattr__(shape, name, items)
     for name, known in (choices or {}).items():
         value = getattr(shape, name)
@@ -64,9 +64,11 @@ def take_fields(
     raise_problems(problems)
 
 
-def _items(value: object, name: str, kind: type, problems: list[Problem]) -> tuple[object, ...]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        problems.append(wrong(value, name, f"must be a list, each {_named(kind)}"))
+def _items(shape: object, name: str, kind: type, problems: list[Problem]) -> tuple[object, ...]:
+    value: object = getattr(shape, name)
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        given: object = getattr(shape, name)
+        problems.append(wrong(given, name, f"must be a list, each {_named(kind)}"))
         return ()
     items = tuple(cast("Iterable[object]", value))
     problems += [

@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 SIZE_LIMIT = 65_536
+RECORD_LIMIT = 32 << 20
+"""How many bytes a plan, a record with checks, or what a run keeps may have."""
 DEPTH_LIMIT = 32
 _BOM = b"\xef\xbb\xbf"
 _MARK = "interlock.route-evidence/"

@@ -6,11 +6,11 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from interlock import _core
-from interlock.errors import ConfigError, RouteError, RouteFileError, StoreError, UsageError
+from interlock.errors import ConfigError, RouteError, RouteFileError, UsageError
 from interlock.harness._clock import SystemClock
 from interlock.harness._config import keywords, raise_problems, seconds_problems
 from interlock.routing._files import DiskFiles
-from interlock.routing._journal import Journal
+from interlock.routing._journal import Journal, damaged
 from interlock.routing._lock import Lock
 from interlock.routing._names import SELECTION, hint, id_fault
 from interlock.routing._outside import absolute, home_of
@@ -197,7 +197,7 @@ class RunFolder:
         """
         given = self.notes().get("selections", 0)
         if type(given) is not int:
-            raise StoreError(f"{_NOTES}: is damaged: selections must be how many were given")
+            raise damaged(_NOTES, "selections must be how many were given")
         kept = self._selections
         if kept is None or len(kept) < given:  # Somebody else may have seeded more since.
             kept = self._kept()
@@ -278,7 +278,7 @@ class RunFolder:
         if not isinstance(kept, dict) or not all(
             isinstance(route, str) for route in cast("dict[str, object]", kept).values()
         ):
-            raise StoreError(f"{_SELECTIONS}: is damaged: selections must name a route by router")
+            raise damaged(_SELECTIONS, "selections must name a route by router")
         return cast("dict[str, str]", kept)
 
     def _data(self, name: str) -> dict[str, Any]:
@@ -288,9 +288,9 @@ class RunFolder:
         try:
             data = _core.Json(content, unique_keys=True).to_python()
         except ConfigError as error:
-            raise StoreError(f"{name}: is damaged: {error}") from None
+            raise damaged(name, str(error)) from None
         if not isinstance(data, dict):
-            raise StoreError(f"{name}: is damaged: no JSON object")
+            raise damaged(name, "it must hold a JSON object")
         return cast("dict[str, Any]", data)
 
     def guard(

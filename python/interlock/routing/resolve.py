@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import ConfigError, RouteError, RouteFileError
-from interlock.routing._files import RECORD_LIMIT
 from interlock.routing._names import hint
 from interlock.routing._typed import must_be, must_count
-from interlock.routing.choice import choices_in, conflicting, json_of
+from interlock.routing.choice import RECORD_LIMIT, choices_in, conflicting, json_of
 from interlock.routing.shapes import Route, Router, Selection, Source
 from interlock.tools.branch import Branch
 

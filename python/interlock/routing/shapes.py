@@ -58,7 +58,8 @@ class Route:
 
     def __post_init__(self) -> None:
         """Take any sequence; refuse what is of another kind."""
-        texts = dict.fromkeys(("route_id", "next_step_id", "name", "condition"), str)
+        names = ("route_id", "next_step_id", "name", "condition")
+        texts: dict[str, type] = dict.fromkeys(names, str)
         take_fields(self, texts, lists={"when": object}, choices={"match": ("all", "any")})
 
 
@@ -145,7 +146,7 @@ class PlanStep:
     def __post_init__(self) -> None:
         """Take any sequences; refuse what is of another kind."""
         texts = dict.fromkeys(("id", "kind", "title", "description", "next_step_id"), str)
-        lists = dict.fromkeys(("context_output", "context_dependencies"), str)
+        lists = {"context_output": str, "context_dependencies": str}
         fields = {**texts, "router": Router}
         take_fields(self, fields, lists=lists, optional=("next_step_id", "router"))
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from interlock import _core
 from interlock.errors import RouteError, RouteFileError
-from interlock.routing._files import RECORD_LIMIT
 from interlock.routing._graph import Graph, references
 from interlock.routing._names import SELECTION, reference_fault
 from interlock.routing._outside import absolute, shared_file
 from interlock.routing._typed import must_be
-from interlock.routing.choice import SIZE_LIMIT, is_evidence, written
+from interlock.routing.choice import RECORD_LIMIT, SIZE_LIMIT, is_evidence, written
 from interlock.routing.evidence import EXECUTION
 from interlock.routing.resolve import A_ROUTER, placed
 from interlock.routing.shapes import Plan, Router, Source

@@ -72,12 +72,13 @@ def _pointed(
         if not isinstance(target, str):
             continue
         resolved = _resolved(at, target)
-        if resolved is None or not isinstance(resolved.contents, (dict, bool)):
+        held: object = None if resolved is None else resolved.contents
+        if resolved is None or not isinstance(held, (dict, bool)):
             message = "must point to a schema in this schema; there is none"
             shown = _core.preview(target)
             faults.append(Problem("spec/unknown-choice", f"{place}.{name}", shown, message))
-        elif not isinstance(resolved.contents, bool):
-            found.append((f"{place}.{name}", resolved.contents, resolved.resolver))
+        elif not isinstance(held, bool):
+            found.append((f"{place}.{name}", cast("dict[str, Any]", held), resolved.resolver))
     return found, faults
 
 

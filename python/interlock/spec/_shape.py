@@ -92,9 +92,9 @@ _KINDS = {"str", "int", "float", "bool", "any"}
 
 def _child(node: Any, segment: int | str) -> Any:
     if isinstance(node, dict):
-        return dict(cast("Mapping[Any, Any]", node)).get(segment, _MISSING)
+        return cast("Mapping[Any, Any]", node).get(segment, _MISSING)
     if isinstance(node, list) and isinstance(segment, int):
-        items = list(cast("Sequence[Any]", node))
+        items = cast("Sequence[Any]", node)
         return items[segment] if segment < len(items) else _MISSING
     return _MISSING
 

@@ -53,6 +53,14 @@ class _Constructor(SafeConstructor):
             message = f"a value that its tag does not allow: {error}"
             raise ConstructorError(None, None, message, node.start_mark) from None
 
+    def flatten_mapping(self, node: Any) -> Any:
+        """Refuse `<<`, which is no key of YAML 1.2 and would hide those that stand twice."""
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                message = "merge keys are not read; write the values out"
+                raise ConstructorError(None, None, message, key.start_mark)
+        return super().flatten_mapping(node)
+
     def construct_yaml_int(self, node: Any) -> Any:
         return self._unless_spaced(node, super().construct_yaml_int)
 

@@ -44,6 +44,9 @@ class _Schemed:
         self.schema = schema
         self._validator = validator
 
+    def __reduce__(self) -> Any:
+        return read_schema, (self.schema,)
+
     def read(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         token = work.set([WORK_LIMIT])
         try:

@@ -50,10 +50,15 @@ class _Typed:
         self,
         adapter: TypeAdapter[Any],
         schema: dict[str, Any],
+        made_of: tuple[Callable[[Any], Any], object],
         handed: Callable[[Any], dict[str, Any]] | None = None,
     ) -> None:
         self.schema = schema
-        self._adapter, self._handed = adapter, handed
+        self._adapter, self._made_of, self._handed = adapter, made_of, handed
+
+    def __reduce__(self) -> Any:
+        make, given = self._made_of
+        return make, (given,)
 
     def read(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         try:
@@ -87,7 +92,7 @@ def of_parameters(parameters: Mapping[str, Parameter]) -> Arguments:
     for name, one in parameters.items():
         if not one.required and one.default is not None:
             _note_default(schema["properties"][name], one.default)
-    return _Typed(adapter, schema)
+    return _Typed(adapter, schema, (of_parameters, dict(parameters)))
 
 
 def _unfit(annotation: Any) -> tuple[Problem, ...]:
@@ -116,9 +121,13 @@ def of_type(kind: Any) -> tuple[Arguments, bool]:
     adapter = _adapter(kind)
     schema = _schema(adapter)
     if schema.get("type") == "object":
-        return _Typed(adapter, schema, _dumped_by(adapter)), True
+        return _Typed(adapter, schema, (_arguments_of, kind), _dumped_by(adapter)), True
     wrapped = _adapter(_keyed({ANSWER: Annotated[kind, Field(description="The answer.")]}))
-    return _Typed(wrapped, _schema(wrapped), _dumped_by(wrapped)), False
+    return _Typed(wrapped, _schema(wrapped), (_arguments_of, kind), _dumped_by(wrapped)), False
+
+
+def _arguments_of(kind: Any) -> Arguments:
+    return of_type(kind)[0]
 
 
 def _dumped_by(adapter: TypeAdapter[Any]) -> Callable[[Any], dict[str, Any]]:

@@ -137,9 +137,10 @@ def _repeats(draft: Draft, step: PolicyStep) -> bool:
     if progress is None:
         return False
     place = state.place(step.id)
-    before = cast("tuple[object, ...]", state.snapshots.get(place, ()))
+    before = cast("list[object]", state.snapshots.get(place, []))
     now = {name: state.facts.get(name) for name in progress.signals}
-    history = (*before, now)[-_SNAPSHOTS:]
+    # A list, as it is read back from a state that was written.
+    history = [*before, now][-_SNAPSHOTS:]
     draft.change(snapshots={**state.snapshots, place: history})
     return stall_detect(history, window=progress.window, signals=progress.signals).stalled
 

@@ -65,6 +65,8 @@ def _of_ending(state: RunState) -> Iterator[tuple[str, str]]:
             "run/budget-exhausted",
             "A budget ended the run: do not read this as the failure of a step, or as its verdict.",
         )
+    if state.outcome == "timed-out":
+        yield "run/timed-out", "The time that it was given ended the run, not a step."
     if state.outcome == "no-progress":
         yield "run/no-progress", "The run was ended because a loop repeated itself, not by a step."
 
@@ -119,7 +121,7 @@ def _of_steps(state: RunState, policy: Policy | None) -> Iterator[tuple[str, str
         yield "policy/not-at-hand", "The policy was not at hand: limits are not known."
         return
     open_ = [one.id for one in policy.steps.values() if is_dangerous(one.risk) and one.gate is None]
-    if entered := [one for one in open_ if state.visits.get(one)]:
+    if entered := [one for one in open_ if one in state.path]:
         yield "gate/off", f"Dangerous steps without a gate were entered: {', '.join(entered)}."
 
 

@@ -83,7 +83,7 @@ def policy_in_force(policy: Policy, state: RunState) -> Policy:
             f"the run {state.run_id} follows the policy {state.policy_digest[:12]}, and this one "
             f"is {policy.digest[:12]} ({policy.id}); give the policy that it was started with"
         )
-    here = policies_in_force(policy, state)[-1]
+    here = policy if not state.stack else policies_in_force(policy, state)[-1]
     if not state.is_over and state.seq >= 0 and state.current not in here.steps:
         raise PolicyMismatch(
             f"the run {state.run_id} stands at {_core.preview(state.current)}, and {here.id} has "
@@ -145,6 +145,8 @@ class Draft:
     @property
     def is_by_people(self) -> bool:
         """Whether people alone carry out one of the runbooks that the run is in."""
+        if not self.state.stack:
+            return self.here.execution == "human-only"
         inside = policies_in_force(self.policy, self.state)
         return any(one.execution == "human-only" for one in inside)
 
@@ -154,9 +156,10 @@ class Draft:
             setattr(self.state, name, value)
 
     def event(self, kind: EventKind, code: str, message: str, at: str | None = None) -> None:
-        """Note what happened."""
-        step = self.state.current if at is None else at
-        self.events.append(Event(self.seq, kind, code, message, step, self.now))
+        """Note what happened, and the place of the step, which is the current one when None."""
+        if at is None and self.state.current is not None:
+            at = self.state.place(self.state.current)
+        self.events.append(Event(self.seq, kind, code, message, at, self.now))
 
     def take(self, other: Transition) -> None:
         """Take over what another operation made of the state, as part of this one."""

@@ -13,7 +13,7 @@ from interlock.supervise._problems import budget_problems, unknown_key, unknown_
 from interlock.supervise.inputs import IN_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from interlock.spec.runbook import Runbook, Step
     from interlock.supervise._build import Builder
@@ -162,8 +162,7 @@ def _steps(document: Runbook, built: Builder) -> Iterator[Problem]:
         called = built.steps[step.id].calls if step.id in built.steps else None
         if called is not None and called.policy is not None:
             yield from _called(called.policy, built, f"steps[{at}]")
-            if step.calls is not None and step.otherwise is None:
-                yield from _open_outcomes(step.calls.outcomes, called.policy, f"steps[{at}]")
+            yield from _outcomes(step, called.policy, f"steps[{at}]")
 
 
 def _left_open(step: Step, document: Runbook) -> set[str] | None:
@@ -214,10 +213,19 @@ def _called(policy: Policy, built: Builder, field: str) -> Iterator[Problem]:
             yield Problem("runbook/call-inputs", place, _core.preview(name), message)
 
 
-def _open_outcomes(outcomes: Iterable[str], policy: Policy, field: str) -> Iterator[Problem]:
-    """Yield what a called runbook can come to and the step does not lead on from."""
-    left = sorted(set(policy.terminals.values()) - set(outcomes))
-    if left:
+def _outcomes(step: Step, policy: Policy, field: str) -> Iterator[Problem]:
+    """Yield outcomes that a called runbook has not, and those that lead nowhere from the step."""
+    named = step.calls.outcomes if step.calls is not None else {}
+    there = sorted(set(policy.terminals.values()))
+    for name in named:
+        if name not in there:
+            near = _core.nearest(name, there)
+            hint = f'; did you mean "{near}"?' if near else ""
+            message = f"{policy.id} comes to no such outcome{hint}"
+            at = f"{field}.calls.outcomes.{name}"
+            yield Problem("runbook/unknown-target", at, _core.preview(name), message)
+    left = [one for one in there if one not in named]
+    if left and step.otherwise is None:
         message = f"is required: nothing is said of the outcomes {', '.join(left)}"
         yield Problem("runbook/not-exhaustive", f"{field}.otherwise", None, message)
 

@@ -45,6 +45,8 @@ def broken_rule(draft: Draft, call: OrderedCall) -> str | None:
 
 def arm(draft: Draft, call: OrderedCall) -> None:
     """Note the rules whose first half an allowed call is, those of runbooks to come included."""
+    if not draft.policy.order_rules:
+        return
     met = [
         place
         for place, policy, rule in draft.policy.order_rules

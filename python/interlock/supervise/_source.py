@@ -84,7 +84,9 @@ def placed(source: Source, problems: tuple[Problem, ...]) -> tuple[Placed, ...]:
     """Give each problem its line and column, and order them as the document is read."""
     from interlock.spec import Placed
 
+    if source.data is None:
+        return source.faults
     if source.file is None:
-        return (*source.faults, *(Placed(one, None, None) for one in problems))
+        return tuple(Placed(one, None, None) for one in problems)
     found = [source.file.placed(problem) for problem in problems]
     return tuple(sorted(found, key=lambda one: (one.line or 0, one.column or 0)))

@@ -53,8 +53,10 @@ def uses(report: Report) -> Iterator[tuple[str, str, float, float | None, str]]:
         yield "edge", edge.edge, edge.used, edge.max, of(edge.used, edge.max)
     for kind, group in (("visits", budgets.visits), ("calls", budgets.calls)):
         for use in group:
+            # These are told with a policy at hand: without a limit there is none.
+            told = f"{use.used:,}, no bound" if use.max is None else of(use.used, use.max)
             if use.max is not None or use.used:
-                yield kind, use.name, use.used, use.max, of(use.used, use.max)
+                yield kind, use.name, use.used, use.max, told
     clock = budgets.wall_clock
     if clock.limit is not None:
         elapsed = 0 if clock.elapsed is None else clock.elapsed

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from interlock.record._data import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from interlock.supervise.policy import Policy
     from interlock.supervise.report import Report
@@ -50,6 +51,8 @@ class Aggregate(Record):
         unused: Edges that no run took; known with a policy only.
         never_entered: Steps that no run entered; known with a policy only.
         unchecked: Steps left by their success edge with nothing to show, and in how many runs.
+        never_failed: Steps that have shown what they must whenever that was looked at, and in how
+            many runs: what is asked of them may not tell anything apart. Of reports with a log.
     """
 
     runs: int
@@ -60,6 +63,7 @@ class Aggregate(Record):
     unused: tuple[str, ...] = ()
     never_entered: tuple[str, ...] = ()
     unchecked: Mapping[str, int] = field(default_factory=dict[str, int])
+    never_failed: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def aggregate(reports: Iterable[Report], *, policy: Policy | None = None) -> Aggregate:
@@ -71,7 +75,8 @@ def aggregate(reports: Iterable[Report], *, policy: Policy | None = None) -> Agg
     """
     told = tuple(reports)
     entered = Counter(step for one in told for step in set(one.path))
-    taken = {f"{a}->{b}" for one in told for a, b in zip(one.path, one.path[1:], strict=False)}
+    taken = {f"{a}->{b}" for one in told for a, b in pairwise(_outermost(one.path))}
+    failing = {step.step for one in told for step in one.steps if step.not_shown}
     return Aggregate(
         runs=len(told),
         policies=dict(Counter(one.policy.digest for one in told)),
@@ -94,7 +99,20 @@ def aggregate(reports: Iterable[Report], *, policy: Policy | None = None) -> Agg
         unchecked=dict(
             Counter(step.step for one in told for step in one.steps if step.verified is False)
         ),
+        never_failed=dict(
+            Counter(
+                step.step
+                for one in told
+                for step in one.steps
+                if step.shown and step.step not in failing
+            )
+        ),
     )
+
+
+def _outermost(path: Iterable[str]) -> Iterator[str]:
+    """Leave the steps of called runbooks out: the edges that are asked about are not theirs."""
+    return (step for step in path if "/" not in step)
 
 
 def _rates(told: tuple[Report, ...], entered: Counter[str]) -> tuple[StepRate, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from interlock import _core
 from interlock._compiled import plain_problems
+from interlock.errors import ConfigError, Problem
 from interlock.supervise._allowance import budgets_of
 from interlock.supervise._arrive import deviate, exhausted
 from interlock.supervise._draft import Draft, Instant, Transition, begin
@@ -36,6 +37,9 @@ class ProposedCall:
             runbook declares counts.
         call_id: Its id; made when None.
         actor: `agent`, or who.
+
+    Raises:
+        ConfigError: When tool, effect, call_id or actor is of another type, or nobody is the actor.
     """
 
     tool: str
@@ -43,6 +47,18 @@ class ProposedCall:
     effect: str | None = field(default=None, kw_only=True)
     call_id: str | None = field(default=None, kw_only=True)
     actor: str = field(default="agent", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse names that are none: they would be decided on as something else."""
+        told = {"effect": self.effect, "call_id": self.call_id}
+        given = {name: value for name, value in told.items() if value is not None}
+        problems = tuple(
+            Problem("supervise/argument", name, _core.preview(value), "must be a text")
+            for name, value in {"tool": self.tool, "actor": self.actor or None, **given}.items()
+            if not isinstance(value, str)
+        )
+        if problems:
+            raise ConfigError(problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +305,7 @@ class _Proposal:
             calls_by_tool={**state.calls_by_tool, tool: state.calls_by_tool.get(tool, 0) + 1},
             open=(
                 *state.open,
-                OpenCall(call_id=self.call_id, tool=self.tool, step=step.id, visit=state.visit),
+                OpenCall(call_id=self.call_id, tool=self.tool, step=place, visit=state.visit),
             ),
         )
         arm(draft, OrderedCall(self.tool, self.effect))

@@ -174,8 +174,8 @@ def implied_minimum(procedure: Startable) -> RuntimeProfile:
     if is_dangerous(procedure.max_risk):
         own = "R2"
     called: tuple[Startable, ...] = getattr(procedure, "called", ())
-    asked = (one.min_runtime_profile or implied_minimum(one) for one in called)
-    return max((own, *asked), key=PROFILES.index)
+    asked = {own, *(one.min_runtime_profile or implied_minimum(one) for one in called)}
+    return next(profile for profile in reversed(PROFILES) if profile in asked)
 
 
 def profile_of(features: Iterable[str], coverage: AdapterCoverage) -> RuntimeProfile:

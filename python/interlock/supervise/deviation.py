@@ -45,9 +45,10 @@ def record_deviation(state: RunState, given: DeviationInput) -> Transition:
     Raises:
         SpecInvalid: When the class is none of the seven.
     """
+    here = None if state.current is None else state.place(state.current)
     record = DeviationRecord(
         given.deviation_class,
-        state.current if given.step is None else given.step,
+        here if given.step is None else given.step,
         capability_class_of(given.capability),
         len(state.deviations),
     )
@@ -95,7 +96,7 @@ def count_by_step(records: Iterable[DeviationRecord]) -> dict[str, int]:
 def _whether_to_go_on(state: RunState, record: DeviationRecord) -> Question:
     from interlock.supervise.questions import question_id
 
-    step = record.step or ""
+    step = state.current or ""
     digest, name = question_id(state, "continue", f"{record.sequence}")
     return Question(
         id=name,

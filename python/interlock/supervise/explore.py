@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from interlock.record._data import Record
+from interlock.supervise.capability import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from interlock.supervise.policy import Policy
+    from interlock.supervise.policy import Policy, PolicyStep
 
 __all__ = ["Exploration", "explore"]
 
 STATES = 200_000
-"""How many places are looked at; where there are more, what is found is said not to be all."""
+"""How many places are looked at for the end of a budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +30,9 @@ class Exploration(Record):
             shortest path after which one more move spends a budget.
         dead_ends: Steps that no move leaves, and that are no end.
         unreached: Steps that no run gets to.
-        states: How many places were looked at: a step with what was spent by then.
-        complete: Whether these were all.
+        states: How many places were looked at for the end of a budget: a step with what was spent
+            by then.
+        complete: Whether these were enough: where not, a budget may be spent after a longer path.
         max_moves: A number of moves that no run exceeds; None: there is none.
         max_calls: A number of calls that no run exceeds; None: calls are not bounded.
     """
@@ -45,11 +47,10 @@ class Exploration(Record):
 
 
 class _Place(NamedTuple):
-    """A step, and how often each budgeted edge and step was used on the way there."""
+    """A step, and how often each budget (of an edge, of entering a step) was used before it."""
 
     step: str
-    edges: tuple[int, ...]
-    visits: tuple[int, ...]
+    used: frozenset[tuple[str, int]]
 
 
 def explore(policy: Policy, *, limit: int = STATES) -> Exploration:
@@ -57,69 +58,71 @@ def explore(policy: Policy, *, limit: int = STATES) -> Exploration:
 
     Args:
         policy: The policy.
-        limit: How many places to look at.
+        limit: How many places to look at for the end of a budget.
     """
-    edges, visits = tuple(policy.budgets), tuple(policy.visit_budgets)
-    began = _Place(
-        policy.entry,
-        (0,) * len(edges),
-        tuple(int(step == policy.entry) for step in visits),
-    )
-    came_from: dict[_Place, _Place | None] = {began: None}
+    # A shortest path takes no edge twice, so that no budget is in its way.
+    paths = _shortest(policy)
+    spent, states = _spent(policy, limit)
     outcomes: dict[str, tuple[str, ...]] = {}
-    waiting, reached = deque([began]), {policy.entry}
-    is_complete = True
-    while waiting:
-        place = waiting.popleft()
-        for target, after in _moves(policy, place, edges, visits):
-            if after is None:
-                outcomes.setdefault("budget-exhausted", _path(came_from, place))
-            elif target in policy.terminals:
-                path = (*_path(came_from, place), target)
-                outcomes.setdefault(policy.terminals[target], path)
-            elif after not in came_from:
-                if len(came_from) >= limit:
-                    is_complete = False
-                    continue
-                came_from[after] = place
-                reached.add(target)
-                waiting.append(after)
-    steps = policy.steps.values()
+    for target, path in paths.items():
+        if target in policy.terminals:
+            outcomes.setdefault(policy.terminals[target], path)
+    if spent is not None:
+        outcomes["budget-exhausted"] = spent
+    steps = [one for one in policy.steps.values() if one.kind != "end"]
     return Exploration(
         outcomes=outcomes,
-        dead_ends=tuple(
-            one.id for one in steps if one.id in reached and not one.exits and one.kind != "end"
-        ),
-        unreached=tuple(one.id for one in steps if one.id not in reached and one.kind != "end"),
-        states=len(came_from),
-        complete=is_complete,
+        dead_ends=tuple(one.id for one in steps if one.id in paths and not one.exits),
+        unreached=tuple(one.id for one in steps if one.id not in paths),
+        states=states,
+        complete=spent is not None or states < limit,
         max_moves=policy.max_moves,
-        max_calls=policy.ceilings.calls,
+        max_calls=_most_calls(policy, [one for one in steps if one.id in paths]),
     )
 
 
-def _moves(
-    policy: Policy, place: _Place, edges: tuple[str, ...], visits: tuple[str, ...]
-) -> Iterator[tuple[str, _Place | None]]:
-    """Yield where a place leads; None for a move that spends a budget."""
-    for target in policy.steps[place.step].transitions:
-        edge = f"{place.step}->{target}"
-        spent, entered = place.edges, place.visits
-        if edge in policy.budgets:
-            spent = _counted(spent, edges.index(edge))
-            if spent[edges.index(edge)] > policy.budgets[edge]:
-                yield target, None
-                continue
-        if target in policy.visit_budgets:
-            entered = _counted(entered, visits.index(target))
-            if entered[visits.index(target)] > policy.visit_budgets[target]:
-                yield target, None
-                continue
-        yield target, _Place(target, spent, entered)
+def _shortest(policy: Policy) -> dict[str, tuple[str, ...]]:
+    """Return a shortest path to every step and terminal that can be reached, the nearest first."""
+    found: dict[str, tuple[str, ...]] = {policy.entry: (policy.entry,)}
+    waiting = deque(found)
+    while waiting:
+        at = waiting.popleft()
+        step = None if at in policy.terminals else policy.steps[at]
+        for target in step.transitions if step else ():
+            if target not in found:
+                found[target] = (*found[at], target)
+                waiting.append(target)
+    return found
 
 
-def _counted(counts: tuple[int, ...], at: int) -> tuple[int, ...]:
-    return (*counts[:at], counts[at] + 1, *counts[at + 1 :])
+def _spent(policy: Policy, limit: int) -> tuple[tuple[str, ...] | None, int]:
+    """Return a shortest path after which one more move spends a budget, and places looked at."""
+    entered = {policy.entry} & policy.visit_budgets.keys()
+    began = _Place(policy.entry, frozenset((step, 1) for step in entered))
+    came_from: dict[_Place, _Place | None] = {began: None}
+    waiting = deque([began] if policy.budgets or policy.visit_budgets else [])
+    while waiting and len(came_from) < limit:
+        place = waiting.popleft()
+        for target in policy.steps[place.step].transitions:
+            after = _moved(policy, place, target)
+            if after is None:
+                return _path(came_from, place), len(came_from)
+            if target not in policy.terminals and after not in came_from:
+                came_from[after] = place
+                waiting.append(after)
+    return None, len(came_from)
+
+
+def _moved(policy: Policy, place: _Place, target: str) -> _Place | None:
+    """Return where a move leads; None for one that spends a budget."""
+    used = dict(place.used)
+    edge = f"{place.step}->{target}"
+    for name, budgets in ((edge, policy.budgets), (target, policy.visit_budgets)):
+        if name in budgets:
+            used[name] = used.get(name, 0) + 1
+            if used[name] > budgets[name]:
+                return None
+    return _Place(target, frozenset(used.items()))
 
 
 def _path(came_from: Mapping[_Place, _Place | None], place: _Place) -> tuple[str, ...]:
@@ -129,3 +132,26 @@ def _path(came_from: Mapping[_Place, _Place | None], place: _Place) -> tuple[str
         path.append(at.step)
         at = came_from[at]
     return tuple(reversed(path))
+
+
+def _most_calls(policy: Policy, steps: Sequence[PolicyStep]) -> int | None:
+    """Return how many calls a run can make by its budgets: of all, of steps, and of tools."""
+    ceilings = policy.ceilings
+    calling = [one for one in steps if one.tools or one.calls]
+    bounds: list[int] = [] if ceilings.calls is None else [ceilings.calls]
+    by_step, by_tool = ceilings.calls_by_step, ceilings.calls_by_tool
+    if all(one.id in by_step and not one.calls for one in calling):
+        bounds.append(sum(by_step[one.id] for one in calling))
+    used = {tool for one in calling for tool in one.tools}
+    if not any(one.calls for one in calling) and all(
+        any(_covers(pattern, tool) for pattern in by_tool) for tool in used
+    ):
+        met = [name for name in by_tool if any(_covers(name, tool) for tool in used)]
+        bounds.append(sum(by_tool[name] for name in met))
+    return min(bounds, default=None)
+
+
+def _covers(pattern: str, tool: str) -> bool:
+    return matches(pattern, tool.removesuffix("*")) and (
+        pattern.endswith("*") or not tool.endswith("*")
+    )

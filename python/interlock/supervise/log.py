@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from interlock.errors import InterlockError, PolicyMismatch, UsageError
-from interlock.record._data import Record
+from interlock.record._data import Record, encoded
 from interlock.supervise import calls, moves, observed, questions, shown, start
 from interlock.supervise._draft import Transition
 from interlock.supervise._frozen import FrozenMap
@@ -20,12 +20,21 @@ from interlock.supervise.questions import Answer
 from interlock.supervise.state import EscalationRules, Event, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
 
     from interlock.supervise.parts import Response
     from interlock.supervise.policy import Policy
 
-__all__ = ["LogEntry", "RunCheck", "again", "apply", "recompute", "remaking", "verify_run"]
+__all__ = [
+    "LogEntry",
+    "RunCheck",
+    "again",
+    "apply",
+    "recompute",
+    "remaking",
+    "verify_run",
+    "written",
+]
 
 Moved: TypeAlias = "Transition | Decision"
 
@@ -147,7 +156,7 @@ def again(policy: Policy, state: RunState | None, entry: LogEntry) -> Moved:
 
 
 @contextmanager
-def remaking(entry: LogEntry) -> Iterator[None]:
+def remaking(entry: LogEntry) -> Generator[None]:
     """Raise UsageError where an entry cannot be made again, as every one of a run can."""
     try:
         yield
@@ -165,6 +174,11 @@ def _next(policy: Policy, state: RunState | None, entry: LogEntry) -> Moved:
         raise UsageError(f"the log begins with {entry.operation}: it begins with start_run")
     began = start.start_run(policy, **start_given(policy, entry))
     return Transition(began.unwrap(), began.events)
+
+
+def written(given: Mapping[str, object]) -> dict[str, object]:
+    """Write what a run was started with as data, without what was not said."""
+    return {name: encoded(value) for name, value in given.items() if value is not None}
 
 
 def start_given(policy: Policy, entry: LogEntry) -> dict[str, Any]:

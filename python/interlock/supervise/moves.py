@@ -39,7 +39,7 @@ def advance(
         state: Where it stands.
         to: The step or terminal.
         now: The instant.
-        via: What leads there, where two edges lead to one target.
+        via: What leads there, where two edges lead to one target; of a decision the facts say it.
         by: Who has done a manual step; needed there, and not the agent, unless people alone carry
             the runbook out.
 
@@ -61,7 +61,7 @@ def advance(
         said += targets
         deviate(draft, "out-of-order-step", "move/no-such-edge", said)
         return draft.done()
-    if len({one.via for one in exits}) > 1:
+    if draft.step.kind != "decision" and len({one.via for one in exits}) > 1:
         ways = ", ".join(str(one.via) for one in exits)
         draft.event("blocked", "move/via-needed", f"several edges lead to {to}: say via ({ways})")
         return draft.done()

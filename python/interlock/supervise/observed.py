@@ -63,8 +63,8 @@ def observe(
     draft.change(open=_rest(state, call, outcome), calls=calls, tokens=state.tokens + tokens)
     said = f"{call.tool} ({call_id}): {outcome}" + (f": {error}" if error else "")
     draft.event("observed", f"call/{outcome.replace('_', '-')}", said, call.step)
-    is_of_visit = call.step == state.current and call.visit == state.visit
-    if outcome == "completed" and is_of_visit and output is not None:
+    is_here = call.step == state.place(state.current or "") and call.visit == state.visit
+    if outcome == "completed" and is_here and output is not None:
         _shown(draft, call, output)
     draft.out_of_time()
     return draft.done()

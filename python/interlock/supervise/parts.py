@@ -289,6 +289,12 @@ def _escalation_problems(given: Mapping[str, object], most: object) -> Iterator[
         yield Problem("spec/wrong-type", "max_total", _core.preview(most), message)
 
 
+WATCHING = Escalation(
+    responses=dict.fromkeys(DEVIATION_CLASSES, "block-and-continue"), max_total=10_000
+)
+"""What a deviation does where a runbook is tried on live work: the rest is to be seen as well."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceilings:
     """What a whole run may spend, beside the budgets of edges and steps; None: no bound.

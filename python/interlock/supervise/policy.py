@@ -227,8 +227,8 @@ class Policy:
 
     @cached_property
     def _max_risk(self) -> Risk:
-        own = (step.risk for step in self.steps.values())
-        return highest([*own, *(policy.max_risk for policy in self.called)])
+        risks: list[Risk] = [step.risk for step in self.steps.values()]
+        return highest([*risks, *(policy.max_risk for policy in self.called)])
 
     @property
     def called(self) -> tuple[Policy, ...]:

@@ -141,7 +141,7 @@ def ask(  # noqa: PLR0913 (all by name)
         on_refusal="the call is blocked" if kind == "call" else "the run stays where it is",
     )
     draft.change(pending=(*state.pending, question))
-    draft.event("asked", f"gate/{kind}", f"{question.id}: {question.text}", step.id)
+    draft.event("asked", f"gate/{kind}", f"{question.id}: {question.text}", state.place(step.id))
     return question
 
 
@@ -157,9 +157,8 @@ def lapse(draft: Draft) -> None:
         return
     for question in draft.state.pending:
         if question.expires_at is not None and draft.now > question.expires_at:
-            draft.event(
-                "blocked", "answer/lapsed", f"nobody answered {question.id} in time", question.step
-            )
+            said, at = f"nobody answered {question.id} in time", draft.state.place(question.step)
+            draft.event("blocked", "answer/lapsed", said, at)
             _close(draft, question, approved=False)
 
 
@@ -217,7 +216,8 @@ def answer(policy: Policy, state: RunState, given: Answer, *, now: Instant = Non
     vote = Vote(by=given.by, approve=given.approve, note=given.note, at=draft.now)
     question = replace(question, votes=(*question.votes, vote))
     said = "agrees" if given.approve else "does not agree"
-    draft.event("answered", "answer/taken", f"{given.by} {said} to {question.id}", question.step)
+    at = state.place(question.step)
+    draft.event("answered", "answer/taken", f"{given.by} {said} to {question.id}", at)
     decided = _decided(question)
     if decided is None:
         rest = tuple(question if one.id == question.id else one for one in state.pending)

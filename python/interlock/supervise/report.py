@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from interlock.errors import PolicyMismatch
 from interlock.record._data import Record
-from interlock.supervise._allowance import calls_of
 from interlock.supervise._caveats import Caveat, caveats_of
 from interlock.supervise._draft import Instant, read_now
+from interlock.supervise._uses import Budgets, StepUse, spent_of, steps_of, wall_clock
 from interlock.supervise.asked import Approval, Question
 from interlock.supervise.contract import (
     AdapterCoverage,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from interlock.supervise.policy import Policy
     from interlock.supervise.state import RunState
 
-__all__ = ["Budgets", "EdgeUse", "Report", "StepUse", "Use", "WallClock", "report"]
+__all__ = ["Report", "report"]
 
 SCHEMA = "interlock.run-report/1"
 
@@ -41,72 +40,6 @@ class PolicyName(Record):
     id: str = ""
     version: str = ""
     digest: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepUse(Record):
-    """What became of a step.
-
-    Attributes:
-        visits: How often it was entered.
-        calls: How many calls were allowed in it.
-        verified: Whether it was left by its success edge with nothing unchecked.
-    """
-
-    step: str
-    visits: int = 0
-    calls: int = 0
-    verified: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EdgeUse(Record):
-    """How often a budgeted edge was taken, and its limit; None: not known."""
-
-    edge: str
-    used: int
-    max: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use(Record):
-    """How much of something was used, and its limit; None: not known, or none."""
-
-    name: str
-    used: int
-    max: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WallClock(Record):
-    """What was used of the time, in seconds.
-
-    Attributes:
-        limit: What the operator gave; None: no bound.
-        elapsed: From the start to the end, or to the instant of the report; None without a clock.
-        exhausted: Whether it is past.
-    """
-
-    limit: float | None = None
-    elapsed: float | None = None
-    exhausted: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budgets(Record):
-    """What was spent of every budget.
-
-    Attributes:
-        retries: Of budgeted edges.
-        visits: Of steps that may be entered so often.
-        calls: Of calls in all, by tool and by step, and of tokens.
-        wall_clock: Of the time.
-    """
-
-    retries: tuple[EdgeUse, ...] = ()
-    visits: tuple[Use, ...] = ()
-    calls: tuple[Use, ...] = ()
-    wall_clock: WallClock = WallClock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +114,7 @@ class Report(Record):
     ended_at: float | None = None
     path: tuple[str, ...] = ()
     steps: tuple[StepUse, ...] = ()
-    budgets: Budgets = Budgets()
+    budgets: Budgets = field(default_factory=Budgets)
     deviations: Deviations = Deviations()
     questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()
@@ -243,7 +176,7 @@ def report(
             f"is {policy.digest[:12]}"
         )
     events = None if log is None else tuple(event for entry in log for event in entry.events)
-    clock = _wall_clock(state, read_now(now))
+    clock = wall_clock(state, read_now(now))
     computed = None
     if deployment is not None and log is not None:
         computed = profile_of_run(deployment, observed_only=observed_only)
@@ -259,8 +192,8 @@ def report(
         started_at=state.started_at,
         ended_at=state.last_now if state.is_over else None,
         path=state.path,
-        steps=_steps(state),
-        budgets=_budgets(state, policy, clock),
+        steps=steps_of(state, events),
+        budgets=spent_of(state, policy, clock),
         deviations=Deviations(
             records=state.deviations,
             by_class=count_by_class(state.deviations),
@@ -287,57 +220,3 @@ def report(
 
 
 _FATES = ("attempted", "allowed", "asked", "blocked", "completed", "failed", "in_doubt")
-
-
-def _wall_clock(state: RunState, now: float | None) -> WallClock:
-    limit, started = state.wall_clock_seconds, state.started_at
-    at = state.last_now if now is None or state.is_over else max(now, state.last_now or now)
-    elapsed = None if at is None or started is None else at - started
-    exhausted = limit is not None and elapsed is not None and elapsed > limit
-    return WallClock(limit=limit, elapsed=elapsed, exhausted=exhausted)
-
-
-def _steps(state: RunState) -> tuple[StepUse, ...]:
-    visits = Counter(state.path)
-    return tuple(
-        StepUse(step=step, visits=count, calls=state.calls_by_step.get(step, 0),
-                verified=None if step not in state.unchecked else False)
-        for step, count in visits.items()
-    )  # fmt: skip
-
-
-def _budgets(state: RunState, policy: Policy | None, clock: WallClock) -> Budgets:
-    if policy is None:
-        retries = [EdgeUse(edge=edge, used=used) for edge, used in state.retries.items()]
-        return Budgets(retries=tuple(retries), wall_clock=clock)
-    ceilings = policy.ceilings
-    calls = [
-        Use(name="calls", used=state.calls.get("allowed", 0), max=ceilings.calls),
-        Use(name="tokens", used=state.tokens, max=ceilings.tokens),
-        *(
-            Use(name=name, used=calls_of(name, state, {}), max=limit)
-            for name, limit in ceilings.calls_by_tool.items()
-        ),
-        *(
-            Use(name=name, used=state.calls_by_step.get(name, 0), max=limit)
-            for name, limit in ceilings.calls_by_step.items()
-        ),
-    ]
-    return Budgets(
-        retries=tuple(
-            EdgeUse(edge=edge, used=_outermost(state, "retries").get(edge, 0), max=limit)
-            for edge, limit in policy.budgets.items()
-        ),
-        visits=tuple(
-            Use(name=step, used=_outermost(state, "visits").get(step, 0), max=limit)
-            for step, limit in policy.visit_budgets.items()
-        ),
-        calls=tuple(calls),
-        wall_clock=clock,
-    )
-
-
-def _outermost(state: RunState, name: str) -> Mapping[str, int]:
-    """Return a count of the runbook that was started, also while the run is in another."""
-    counted: Mapping[str, int] = getattr(state.stack[0] if state.stack else state, name)
-    return counted

@@ -45,7 +45,7 @@ class DeviationRecord(Record):
 
     Attributes:
         deviation_class: One of the seven; `class` in data.
-        step: Where the run stood; None when that is not known.
+        step: Where the run stood, as the path has it; None when that is not known.
         capability_class: The class of the capability, such as `cli`; None when there is none.
         sequence: Its place among the deviations of the run, from 0.
     """
@@ -72,7 +72,7 @@ class Event(Record):
         kind: What happened.
         code: A word for exactly what, such as `run/timed-out`.
         message: The same in words, for whoever is to act on it.
-        at: The step; None when there is none.
+        at: The step, as the path has it; None when there is none.
         now: The instant that was given, in seconds.
     """
 
@@ -91,7 +91,8 @@ class OpenCall(Record):
     Attributes:
         call_id: Its id.
         tool: The capability.
-        step: The step that it belongs to, and its visit.
+        step: The step that it belongs to, as the path has it.
+        visit: Which visit of it.
         in_doubt: Whether it may or may not have happened.
     """
 

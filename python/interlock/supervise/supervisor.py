@@ -10,13 +10,13 @@ import anyio
 
 from interlock.errors import StaleState, UsageError
 from interlock.harness._clock import SystemClock
-from interlock.record._data import encoded
 from interlock.supervise import start
 from interlock.supervise._draft import policy_in_force
 from interlock.supervise._secrets import kept_of, texts_again, texts_of, withheld
 from interlock.supervise.calls import Decision
 from interlock.supervise.card import card
-from interlock.supervise.log import LogEntry, apply
+from interlock.supervise.log import LogEntry, apply, written
+from interlock.supervise.parts import WATCHING
 from interlock.supervise.report import report
 from interlock.supervise.state import EscalationRules
 from interlock.supervise.store import MemoryStore
@@ -54,8 +54,8 @@ class Supervisor:
         clock: The clock, which tests replace.
         on_question: Asks people, and returns their answer; None where it comes later, by `answer`.
             Without it questions stay open.
-        mode: `enforce`; or `observe`: everything is decided and logged, and nothing is blocked
-            before the run is stopped.
+        mode: `enforce`; or `observe`: everything is decided and logged. Before the run is stopped
+            nothing is blocked, and no deviation ends it unless `start` says so.
         capabilities: The capability of each tool of a bus, by its name; a name that is not there
             is its own.
     """
@@ -123,8 +123,8 @@ class Supervisor:
             UsageError: When it was started already.
             StaleState: When the store has a run of this id.
         """
-        if self._state is not None:
-            raise UsageError(f"the run {self._state.run_id} was started already")
+        if escalation is None and self.mode == "observe":
+            escalation = WATCHING
         given: dict[str, Any] = {
             "agent_identity": agent_identity,
             "inputs": inputs,
@@ -134,19 +134,21 @@ class Supervisor:
             "escalation": escalation,
             "run_id": run_id or self._clock.new_id(),
         }
+        async with self._turn():
+            return await self._begun(given)
+
+    async def _begun(self, given: Mapping[str, Any]) -> StartResult:
+        if self._state is not None:
+            raise UsageError(f"the run {self._state.run_id} was started already")
+        escalation, inputs = given["escalation"], given["inputs"]
         began = start.start_run(self.policy, **given)
         if began.state is not None:
             rules = None if escalation is None else EscalationRules.of(escalation)
+            kept = {**given, "escalation": rules, "inputs": withheld(self.policy.inputs, inputs)}
             entry = LogEntry(
                 seq=0,
                 operation="start_run",
-                given=_written(
-                    {
-                        **given,
-                        "escalation": rules,
-                        "inputs": withheld(self.policy.inputs, inputs),
-                    }
-                ),
+                given=written(kept),
                 events=began.events,
                 digest=began.state.digest(),
             )
@@ -300,6 +302,12 @@ class Supervisor:
         verify = here.steps[self.state.current or ""].verify
         return verify is not None and verify.source == "tool"
 
+    def _turn(self) -> anyio.Lock:
+        """Return what lets one operation be made at a time."""
+        if self._lock is None:
+            self._lock = anyio.Lock()
+        return self._lock
+
     async def _moved(self, operation: str, given: dict[str, Any]) -> Transition:
         return cast("Transition", await self._make(operation, given))
 
@@ -309,9 +317,7 @@ class Supervisor:
         What is decided on is what is logged, so that the log can be made again: secrets are left
         out before.
         """
-        if self._lock is None:
-            self._lock = anyio.Lock()
-        async with self._lock:
+        async with self._turn():
             before = self.state
             kept = kept_of(operation, given, before.secrets, self._texts) | {"now": self.now()}
             asked = LogEntry(seq=len(self._log), operation=operation, given=kept)
@@ -335,8 +341,3 @@ class Supervisor:
             self._state = moved.state
             self._log.append(entry)
             return moved
-
-
-def _written(given: Mapping[str, object]) -> dict[str, object]:
-    """Write what a run was started with as data, without what was not said."""
-    return {name: encoded(value) for name, value in given.items() if value is not None}

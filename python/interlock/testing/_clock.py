@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import anyio
+
+from interlock.harness._config import raise_problems, wrong
 
 __all__ = ["ManualClock"]
 
@@ -40,7 +44,13 @@ class ManualClock:
         await anyio.lowlevel.checkpoint()
 
     def advance(self, seconds: float) -> None:
-        """Move on by so many seconds; what should have ended by then is cancelled."""
+        """Move on by so many seconds; what should have ended by then is cancelled.
+
+        Raises:
+            ConfigError: For what is no time to move on by, such as one that goes back.
+        """
+        if not (isinstance(seconds, (int, float)) and 0 <= seconds < math.inf):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise_problems([wrong(seconds, "seconds", "must be a finite number, 0 or more")])
         self._elapsed += seconds
         due = [scope for end, scope in self._scopes if end <= self._elapsed]
         self._scopes = [pair for pair in self._scopes if pair[0] > self._elapsed]

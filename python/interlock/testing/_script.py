@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from interlock.errors import Problem
+from interlock.harness._config import raise_problems, seconds_problems
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,8 +32,18 @@ class Script:
         seconds: float = 0.0,
         clock: Clock | None = None,
     ) -> None:
-        """Take the answers; an exception among them is raised."""
+        """Take the answers; an exception among them is raised.
+
+        Raises:
+            ConfigError: For an answer to repeat that there is not, and for seconds without a clock.
+        """
         self._answers = list(answers)
+        problems = seconds_problems(seconds or None, "seconds")
+        if seconds and clock is None:
+            problems.append(Problem("spec/missing-field", "clock", None, "is what `seconds` go by"))
+        if repeat and not self._answers:
+            problems.append(Problem("spec/empty-list", "answers", "[]", "none is there to repeat"))
+        raise_problems(problems)
         self._repeat = repeat
         self._seconds, self._clock = seconds, clock
         self.calls: list[object] = []
@@ -65,5 +78,8 @@ def scripted(
         repeat: Whether the last answer is given again and again; else one call more is an error.
         seconds: How long each answer takes, by *clock*.
         clock: The clock to wait by, such as a `ManualClock`.
+
+    Raises:
+        ConfigError: For an answer to repeat that there is not, and for seconds without a clock.
     """
     return Script(answers, repeat=repeat, seconds=seconds, clock=clock)

@@ -26,7 +26,6 @@ __all__ = ["Reel", "instant_of"]
 _QUIET = 1_000
 """How many turns of the event loop without any move tell that nothing comes any more."""
 _PAUSE = 0.001
-_PAIR = 2
 
 
 class Reel:
@@ -249,7 +248,7 @@ class Reel:
     def _order(self, at: int) -> tuple[int, int]:
         """Say how many steps had started, and how many had ended, when one ended."""
         order = self.steps[at].order
-        return (order[0], order[1]) if len(order) == _PAIR else (at + 1, at)
+        return (order[0], order[1]) if len(order) == 2 else (at + 1, at)  # noqa: PLR2004 (a pair)
 
     def _is_note(self, at: int) -> bool:
         """Say whether a step was noted for not being run."""

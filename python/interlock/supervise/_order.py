@@ -30,8 +30,6 @@ class OrderedCall(NamedTuple):
 
 def broken_rule(draft: Draft, call: OrderedCall) -> str | None:
     """Return the message of a rule that a call would break; None where it breaks none."""
-    if not draft.policy.order_rules:
-        return None
     count = draft.state.calls.get("allowed", 0)
     for policy in policies_in_force(draft.policy, draft.state):
         for at, rule in enumerate(policy.never):
@@ -45,8 +43,6 @@ def broken_rule(draft: Draft, call: OrderedCall) -> str | None:
 
 def arm(draft: Draft, call: OrderedCall) -> None:
     """Note the rules whose first half an allowed call is, those of runbooks to come included."""
-    if not draft.policy.order_rules:
-        return
     met = [
         place
         for place, policy, rule in draft.policy.order_rules

@@ -233,6 +233,8 @@ class _Proposal:
         return None
 
     def _order(self) -> tuple[str, str, str] | None:
+        if not self.draft.policy.order_rules:
+            return None
         said = broken_rule(self.draft, OrderedCall(self.tool, self.effect))
         if said is None:
             return None
@@ -308,7 +310,8 @@ class _Proposal:
                 OpenCall(call_id=self.call_id, tool=self.tool, step=place, visit=state.visit),
             ),
         )
-        arm(draft, OrderedCall(self.tool, self.effect))
+        if draft.policy.order_rules:
+            arm(draft, OrderedCall(self.tool, self.effect))
         code = "call/allowed" if question is None else "call/approved"
         said = f"{self.tool} ({self.call_id})" + (f", agreed to in {question}" if question else "")
         draft.event("authorized", code, said)

@@ -243,6 +243,9 @@ class RunState(Record):
 
     def place(self, step: str) -> str:
         """Return a step with the called runbooks that it is in: `call.2/step`."""
+        # PERF: every event has a place, and few runs are in a called runbook.
+        if not self.stack:
+            return step
         return "/".join([*(_visited(one.step, one.visit) for one in self.stack), step])
 
 

@@ -25,6 +25,7 @@ from interlock.supervise import (
 
 from .documents import ALL_EXAMPLES, DISK, FLAKY, SOUND, changed
 
+RULE = {"id": "full", "contains": "no space", "class": "capacity", "action": "fail"}
 LOOP = {
     "a": PolicyStep(id="a", transitions=("a", "b")),
     "b": PolicyStep(id="b", transitions=("b", "end")),
@@ -126,6 +127,8 @@ class TestDerived:
             ("tools[0].args", [{"path": "x", "op": "exists"}]),
             ("never", [{"after": {"tool": "cli:look"}, "then": {"tool": "cli:drop"}}]),
             ("escalation", {"max_total": 4}),
+            ("errors", {"on_escalate": "pause"}),
+            ("errors", {"rules": [RULE]}),
             ("budgets.calls", 9),
             ("inputs.env.secret", True),
             ("steps[2].cases[0].when[0].op", "notEquals"),

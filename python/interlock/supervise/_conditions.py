@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from interlock.conditions import Checks
 from interlock.errors import ConfigError, Problem
 from interlock.tools.branch import Branch
+from interlock.tools.error_classify import ErrorClassify
 from interlock.tools.lead_assign import LeadAssign
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ class Compiler:
         ]
         last = None if otherwise is None else {"name": "otherwise", "result": otherwise}
         return self._made(lambda: Branch(arms, otherwise=last, strict=True), "arms", field)
+
+    def errors(self, given: Sequence[object], field: str) -> ErrorClassify:
+        """Compile rules for errors; broken ones are left out."""
+        made = self._made(lambda: ErrorClassify(given, strict=True), "rules", field)
+        return made or ErrorClassify()
 
     def roster(self, given: Mapping[str, object], field: str) -> LeadAssign | None:
         """Compile a roster of approvers."""

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock import ErrorClassify, ErrorInfo, Reply, ToolCall, finish, loop, tool, toolbus
+from interlock.cli._runbook_card import card_lines
 from interlock.supervise import (
     Advice,
     Answer,
@@ -362,6 +363,15 @@ def test_a_run_that_is_only_watched_is_not_held_up() -> None:
     watched, held = anyio.run(work, "observe"), anyio.run(work, "enforce")
     assert (watched.state.pending, len(held.state.pending)) == ((), 1)
     assert watched.card().advice == held.card().advice
+
+
+def test_a_person_at_a_terminal_is_told() -> None:
+    shown = card(POLICY, failed(at("act"), failure=BUSY).state)
+    assert shown.advice is not None
+    assert f"  failed {shown.advice.message}" in card_lines(shown)
+    assert "after 7 s; the edge act->look leads back" in shown.advice.message
+    assert "  calls  1 of 3 done" in card_lines(replace(shown, calls="1 of 3 done"))
+    assert not any("calls" in line for line in card_lines(shown))
 
 
 def test_an_error_that_the_client_judged_is_taken_as_it_is() -> None:

@@ -32,9 +32,9 @@ class HeldCall(Record):
 class CallList(Record):
     """How far the calls of a procedure made of procedures have come.
 
-    Those of the runbook that was started, in the order of the document. A call needs the others
-    that every way to it leads through. One that was entered more than once stands where it stands
-    by now.
+    Those of the runbook that was started, in the order of the document. A call needs the last of
+    those that every way to it leads through. One that was entered again stands where it stands by
+    now.
 
     Attributes:
         total: How many steps of kind call there are that can be come to.
@@ -94,12 +94,14 @@ def _compiled(policy: Policy) -> tuple[SequenceRun, tuple[str, ...]] | None:
     ids = [one.id for one in policy.steps.values() if one.calls is not None and one.id in there]
     if not ids:
         return None
-    needs: dict[str, list[str]] = {one: [] for one in ids}
+    passed: dict[str, list[str]] = {one: [] for one in ids}
     for need in ids:
-        without = {**leads_to, need: ()}
-        met = reachable([policy.entry], without)
+        met = reachable([policy.entry], {**leads_to, need: ()})
         for one in ids:
             if one not in met:
-                needs[one].append(need)
-    steps = [{"id": one, "needs": needs[one]} for one in ids]
+                passed[one].append(need)
+    # Of those that every way leads through, the last is the one that itself needs all the others.
+    nearest = {one: max(needs, key=lambda need: len(passed[need]), default=None)
+               for one, needs in passed.items()}  # fmt: skip
+    steps = [{"id": one, "needs": [need] if need else []} for one, need in nearest.items()]
     return SequenceRun(steps, limits={"rules": len(ids)}), tuple(ids)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from interlock import _core
 from interlock.errors import ConfigError
 from interlock.record._data import Record
 from interlock.tools.error_classify import ErrorClassify
 
-__all__ = ["ERRORS", "ErrorRules", "FailedCall", "Judgement", "judge"]
+if TYPE_CHECKING:
+    from interlock.supervise.state import OpenCall
+
+__all__ = ["ERRORS", "ErrorRules", "FailedCall", "judge"]
 
 _JUDGED = ("class", "action", "waitMs")
 _CLASSES, _ACTIONS = _core.error_names()
@@ -60,20 +63,7 @@ class FailedCall(Record):
     wait_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What kind of failure it was, and what next; as the fields of `FailedCall`."""
-
-    error_class: str = "unknown"
-    action: str = "escalate"
-    matched: str = ""
-    wait_ms: int | None = None
-
-
-_UNREADABLE = Judgement(matched="unreadable")
-
-
-def judge(rules: ErrorRules, error: str, failure: object) -> Judgement | None:
+def judge(rules: ErrorRules, call: OpenCall, error: str, failure: object) -> FailedCall | None:
     """Say what kind of failure it was.
 
     Asked in this order: the rules of the document; what the client has judged already; the tables.
@@ -81,6 +71,7 @@ def judge(rules: ErrorRules, error: str, failure: object) -> Judgement | None:
 
     Args:
         rules: Those of the document.
+        call: The call that failed.
         error: What went wrong, in short; read as the message where nothing more is known.
         failure: As `observe` takes it.
 
@@ -89,7 +80,22 @@ def judge(rules: ErrorRules, error: str, failure: object) -> Judgement | None:
     """
     if failure is None and not error:
         return None
-    given: object = {"message": error} if failure is None else failure
+    name, action, matched, wait = _verdict(
+        rules, {"message": error} if failure is None else failure
+    )
+    return FailedCall(
+        call_id=call.call_id,
+        tool=call.tool,
+        step=call.step,
+        visit=call.visit,
+        error_class=name,
+        action=action,
+        matched=matched,
+        wait_ms=wait,
+    )
+
+
+def _verdict(rules: ErrorRules, given: object) -> _Verdict:
     if not isinstance(given, Mapping):
         return _UNREADABLE
     known = cast("Mapping[str, object]", given)
@@ -100,17 +106,21 @@ def judge(rules: ErrorRules, error: str, failure: object) -> Judgement | None:
         return _UNREADABLE
     if found.source not in _OWN and any(known.get(name) is not None for name in _JUDGED):
         return _judged(known)
-    return Judgement(found.error_class, found.action, found.matched, found.wait_ms)
+    return found.error_class, found.action, found.matched, found.wait_ms
 
 
-_OWN = ("custom", "undetermined")
-"""Where a verdict comes from when a rule of the document has decided, or could not be judged."""
-
-
-def _judged(given: Mapping[str, object]) -> Judgement:
+def _judged(given: Mapping[str, object]) -> _Verdict:
     """Take what the client says that the error is, as ErrorClassify would say it."""
     name, action, wait = (given.get(one) for one in _JUDGED)
     is_wait = wait is None or (type(wait) is int and wait >= 0)
     if name not in _CLASSES or action not in _ACTIONS or not is_wait:
         return _UNREADABLE
-    return Judgement(cast("str", name), cast("str", action), "", cast("int | None", wait))
+    return cast("str", name), cast("str", action), "", cast("int | None", wait)
+
+
+_Verdict: TypeAlias = tuple[str, str, str, int | None]
+"""Class, action, what decided, and the wait."""
+
+_UNREADABLE: _Verdict = ("unknown", "escalate", "unreadable", None)
+_OWN = ("custom", "undetermined")
+"""Where a verdict comes from when a rule of the document has decided, or could not be judged."""

@@ -11,7 +11,7 @@ from interlock.errors import ConfigError, Problem
 from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
 from interlock.supervise.advice import advice_of
 from interlock.supervise.deviation import whether_to_go_on
-from interlock.supervise.failed import FailedCall, judge
+from interlock.supervise.failed import judge
 from interlock.supervise.parts import WATCHING
 from interlock.supervise.shown import FACTS, check
 from interlock.supervise.state import EscalationRules, Event, OpenCall, RunState
@@ -90,19 +90,9 @@ def _failed(draft: Draft, call: OpenCall, error: str, failure: object) -> Questi
     Returns:
         What a person is asked, where the document says that the run then waits for one.
     """
-    found = judge(draft.here.errors, error, failure)
-    if found is None:
+    failed = judge(draft.here.errors, call, error, failure)
+    if failed is None:
         return None
-    failed = FailedCall(
-        call_id=call.call_id,
-        tool=call.tool,
-        step=call.step,
-        visit=call.visit,
-        error_class=found.error_class,
-        action=found.action,
-        matched=found.matched,
-        wait_ms=found.wait_ms,
-    )
     draft.change(failed=failed)
     advice = advice_of(draft.policy, draft.here, draft.state)
     if advice is None:
@@ -113,9 +103,8 @@ def _failed(draft: Draft, call: OpenCall, error: str, failure: object) -> Questi
     if draft.state.escalation == _WATCHED:
         # What is only tried on live work holds nothing up.
         return None
-    question = whether_to_go_on(
-        draft.state, call.call_id, f"{advice.message}. Shall the run go on?"
-    )
+    said = f"{advice.message}. Shall the run go on?"
+    question = whether_to_go_on(draft.state, call.call_id, said)
     draft.change(pending=(*draft.state.pending, question))
     return question
 

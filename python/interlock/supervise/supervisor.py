@@ -205,7 +205,7 @@ class Supervisor:
         error: str = "",
         failure: Mapping[str, object] | None = None,
     ) -> Transition:
-        """Say what became of a call; its output is kept where the step is verified by it."""
+        """Say what became of a call; see `observe`. An output is kept where a step asks for it."""
         kept = output if self._is_verified_by_tool() else None
         given = {"call_id": call_id, "outcome": outcome, "output": kept}
         given |= {"tokens": tokens, "error": error, "failure": failure}

@@ -221,6 +221,14 @@ def test_a_budget_is_never_advised_beyond(name: str) -> None:
     assert (told.wait_ms is None) == (told.way != "retry")
 
 
+@pytest.mark.parametrize(("seconds", "way"), [(9, "retry"), (8.9, "failure-edge"), (None, "retry")])
+def test_no_wait_is_advised_that_the_time_of_the_run_does_not_allow(
+    seconds: float | None, way: str
+) -> None:
+    state = start_run(POLICY, agent_identity="agent", now=0, wall_clock_seconds=seconds).unwrap()
+    assert advised(failed(state, failure=BUSY).state).way == way
+
+
 def test_nothing_known_is_no_advice() -> None:
     moved = failed(at("look"))
     assert ([event.code for event in moved.events], moved.state.failed) == (["call/failed"], None)

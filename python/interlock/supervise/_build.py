@@ -12,7 +12,6 @@ from interlock.supervise._frozen import FrozenMap
 from interlock.supervise._kinds import EXITS, READS
 from interlock.supervise._problems import unknown_target
 from interlock.supervise.capability import capability_class_of, is_capability, meets, named_in
-from interlock.supervise.failed import ErrorRules
 from interlock.supervise.inputs import default_problems
 from interlock.supervise.parts import (
     CalledRunbook,
@@ -68,10 +67,7 @@ class Builder:
         self.terminals = self._terminals()
         self.tools = self._tools()
         self.inputs = FrozenMap(dict(self._inputs()))
-        self.errors = ErrorRules(
-            classify=self._compiler.errors(document.errors.rules, "errors.rules"),
-            on_escalate=document.errors.on_escalate,
-        )
+        self.errors = self._compiler.errors(document.errors, "errors")
         classes = (capability_class_of(one) for one in self.tools)
         self.classes = frozenset(one for one in classes if one)
         for at, step in enumerate(document.steps):

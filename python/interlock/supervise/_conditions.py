@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from interlock.conditions import Checks
 from interlock.errors import ConfigError, Problem
+from interlock.supervise.failed import ERRORS, ErrorRules
 from interlock.tools.branch import Branch
 from interlock.tools.error_classify import ErrorClassify
 from interlock.tools.lead_assign import LeadAssign
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interlock._compiled import CompiledSpec
-    from interlock.spec.runbook import Case
+    from interlock.spec.runbook import Case, Errors
 
 __all__ = ["Compiler", "part_of", "paths_of"]
 
@@ -47,10 +48,10 @@ class Compiler:
         last = None if otherwise is None else {"name": "otherwise", "result": otherwise}
         return self._made(lambda: Branch(arms, otherwise=last, strict=True), "arms", field)
 
-    def errors(self, given: Sequence[object], field: str) -> ErrorClassify:
-        """Compile rules for errors; broken ones are left out."""
-        made = self._made(lambda: ErrorClassify(given, strict=True), "rules", field)
-        return made or ErrorClassify()
+    def errors(self, given: Errors, field: str) -> ErrorRules:
+        """Compile rules for errors; where one is broken the tables alone are asked."""
+        made = self._made(lambda: ErrorClassify(given.rules, strict=True), "", f"{field}.")
+        return ErrorRules(classify=made or ERRORS.classify, on_escalate=given.on_escalate)
 
     def roster(self, given: Mapping[str, object], field: str) -> LeadAssign | None:
         """Compile a roster of approvers."""

@@ -9,6 +9,8 @@ from interlock.record._data import Record
 from interlock.supervise._allowance import budgets_of, edge_left, left_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from interlock.supervise.failed import FailedCall
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import RunState
@@ -85,9 +87,8 @@ def advice_of(policy: Policy, here: Policy, state: RunState) -> Advice | None:
     step = here.steps[state.current]
     to, back = _failure_edge(here, state, step), _edge_back(here, state, step)
     rest = left_of(budgets_of(policy, state, step, failed.tool))
-    calls = min((rest[kind] for kind in rest if kind != "tokens"), default=None)
-    way, why = _way(here, failed, can_fail=to is not None, is_spent=0 in rest.values())
-    edge_is_it = way == "failure-edge" and to is not None
+    way, why = _way(failed, _against(here, state, failed, rest), can_fail=to is not None)
+    left = min((rest[kind] for kind in rest if kind != "tokens"), default=None)
     return Advice(
         way=way,
         call_id=failed.call_id,
@@ -97,7 +98,7 @@ def advice_of(policy: Policy, here: Policy, state: RunState) -> Advice | None:
         message=_said(failed, way, why, to, back),
         to=to,
         back=back,
-        left=edge_left(here, state, step.id, to or "") if edge_is_it else calls,
+        left=left if way != "failure-edge" else edge_left(here, state, step.id, to or ""),
         wait_ms=failed.wait_ms if way == "retry" else None,
     )
 
@@ -124,16 +125,28 @@ def _edge_back(here: Policy, state: RunState, step: PolicyStep) -> str | None:
     return None
 
 
-def _way(here: Policy, failed: FailedCall, *, can_fail: bool, is_spent: bool) -> tuple[Way, str]:
+def _against(here: Policy, state: RunState, failed: FailedCall, rest: Mapping[str, int]) -> str:
+    """Say what stands against calling it again; empty where nothing does."""
+    declared = here.tool_of(failed.tool)
+    if 0 in rest.values():
+        return "the budget of such calls is spent"
+    if declared is not None and declared.idempotent is False:
+        return "calling it twice is not as calling it once"
+    limit, started, now = state.wall_clock_seconds, state.started_at, state.last_now
+    if limit is None or started is None or now is None or failed.wait_ms is None:
+        return ""
+    is_late = now + failed.wait_ms / 1000 - started > limit
+    return "the time of the run is over before that" if is_late else ""
+
+
+def _way(failed: FailedCall, against: str, *, can_fail: bool) -> tuple[Way, str]:
     """Return what is advised, and why it is not what the kind of error asks for."""
     way, why = _WAYS.get(failed.action, "escalate"), ""
-    declared = here.tool_of(failed.tool)
-    if way == "retry" and is_spent:
-        way, why = "failure-edge", "the budget of such calls is spent"
-    elif way == "retry" and declared is not None and declared.idempotent is False:
-        way, why = "failure-edge", "calling it twice is not as calling it once"
+    if way == "retry" and against:
+        way, why = "failure-edge", against
     if way == "failure-edge" and not can_fail:
-        way, why = "escalate", f"{why}, and " * bool(why) + "there is no failure edge to leave by"
+        none = "there is no failure edge to leave by"
+        way, why = "escalate", f"{why}, and {none}" if why else none
     return way, why
 
 

@@ -313,6 +313,15 @@ def test_a_run_waits_for_a_person_where_the_document_says_so() -> None:
     assert failed(at("look", PAUSING), PAUSING, failure=BUSY).question is None
 
 
+def test_a_call_beside_it_does_not_hide_that_a_person_is_to_decide() -> None:
+    both = propose(PAUSING, propose(PAUSING, at("look", PAUSING), X).state, X).state
+    moved = observe(PAUSING, both, "call-1", "failed", failure={"status": 401})
+    assert moved.question is not None
+    assert [event.code for event in moved.events] == ["call/failed", "observed/escalate"]
+    more = observe(PAUSING, moved.state, "call-2", "failed", failure={"status": 401}).state
+    assert len({one.id for one in more.pending}) == 2
+
+
 def test_errors_of_a_policy_by_hand() -> None:
     rules = ErrorRules(classify=ErrorClassify([{**RULE, "action": "escalate"}]))
     made = replace(POLICY, errors=rules)

@@ -68,8 +68,8 @@ class Advice(Record):
 def advice_of(policy: Policy, here: Policy, state: RunState) -> Advice | None:
     """Say what is advised after the last call that failed, as things stand by now.
 
-    Computed of policy and state alone. None where none failed in this visit of the step, where the
-    tool has answered since, or while a call of it is open.
+    Computed of policy and state alone. None where none failed in this visit of the step, or where
+    the tool has answered since.
 
     Args:
         policy: What the run follows.
@@ -79,10 +79,7 @@ def advice_of(policy: Policy, here: Policy, state: RunState) -> Advice | None:
     failed = state.failed
     if failed is None or state.is_over or state.current is None:
         return None
-    place = (state.place(state.current), state.visit)
-    if place != (failed.step, failed.visit):
-        return None
-    if any((one.tool, one.step, one.visit) == (failed.tool, *place) for one in state.open):
+    if (failed.step, failed.visit) != (state.place(state.current), state.visit):
         return None
     step = here.steps[state.current]
     to, back = _failure_edge(here, state, step), _edge_back(here, state, step)

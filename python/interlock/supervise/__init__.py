@@ -31,6 +31,7 @@ from interlock.supervise.deviation import (
 )
 from interlock.supervise.document import Skeleton, document_profile, from_markdown
 from interlock.supervise.explore import Exploration, explore
+from interlock.supervise.gate import Gate
 from interlock.supervise.inputs import InputCheck, check_inputs
 from interlock.supervise.log import LogEntry, RunCheck, recompute, verify_run
 from interlock.supervise.moves import advance, fail, finish, out_of_time
@@ -41,7 +42,6 @@ from interlock.supervise.parts import (
     Edge,
     Escalation,
     Exit,
-    Gate,
     OrderRule,
     PolicyInput,
     PolicyTool,

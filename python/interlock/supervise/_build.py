@@ -13,11 +13,11 @@ from interlock.supervise._gate_rules import unread
 from interlock.supervise._kinds import EXITS, READS
 from interlock.supervise._problems import unknown_target
 from interlock.supervise.capability import capability_class_of, is_capability, meets, named_in
+from interlock.supervise.gate import Gate
 from interlock.supervise.inputs import default_problems
 from interlock.supervise.parts import (
     CalledRunbook,
     Exit,
-    Gate,
     PolicyInput,
     PolicyTool,
     Progress,

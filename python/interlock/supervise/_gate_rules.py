@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from interlock.spec.runbook import Gate as WrittenGate
     from interlock.supervise._draft import Draft
-    from interlock.supervise.parts import Gate
+    from interlock.supervise.gate import Gate
     from interlock.tools.decision_table import DecisionTable
     from interlock.tools.rule_score import RuleScore
 

@@ -10,7 +10,6 @@ from interlock._compiled import CompiledSpec
 from interlock.errors import ConfigError, Problem
 from interlock.supervise._frozen import EMPTY, FrozenMap
 from interlock.supervise.capability import capability_class_of, matches
-from interlock.supervise.gate import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +25,6 @@ __all__ = [
     "Edge",
     "Escalation",
     "Exit",
-    "Gate",
     "OrderRule",
     "PolicyInput",
     "PolicyTool",

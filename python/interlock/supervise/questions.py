@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interlock.supervise.asked import QuestionKind
-    from interlock.supervise.parts import Gate
+    from interlock.supervise.gate import Gate
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import RunState
 

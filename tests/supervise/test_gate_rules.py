@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from interlock import DecisionTable, RuleScore
 from interlock.errors import ConfigError
@@ -20,6 +22,7 @@ from interlock.supervise import (
     Gate,
     Policy,
     ProposedCall,
+    RunbookInvalid,
     RunState,
     StepCard,
     Supervisor,
@@ -28,6 +31,7 @@ from interlock.supervise import (
     derive_policy,
     lint,
     propose,
+    runbook_schema,
     start_run,
     verify,
     verify_run,
@@ -35,6 +39,7 @@ from interlock.supervise import (
 
 from .docs import DISK, INPUTS
 from .documents import changed
+from .test_bad_input import SOME, VALUES
 
 WORDS = ("allow", "ask", "block")
 LARGE = {"path": "args.rows", "op": "greaterThan", "expected": 100}
@@ -314,6 +319,40 @@ def test_all_faults_at_once_and_a_gate_that_is_broken_asks() -> None:
     assert propose(policy, state, call()).verdict == "ask"
 
 
+def test_a_fault_has_its_line_and_the_schema_takes_what_is_sound() -> None:
+    text = json.dumps(document(rules=table(row("a", "alow", LARGE))), indent=1)
+    with pytest.raises(RunbookInvalid) as raised:
+        derive_policy(text)
+    lines = text.splitlines()
+    assert ['"outputs": "alow"'] == [lines[line - 1].strip() for line, _ in raised.value.places]
+    validator = Draft202012Validator(runbook_schema())
+    assert validator.is_valid(document(rules=RULES, score=SCORE))
+    assert not validator.is_valid(document(rules="RULES"))
+
+
+WAYS = (
+    "rules", "rules.rows", "rules.rows[0]", "rules.rows[0].when", "rules.rows[0].when[0]",
+    "rules.rows[0].when[0].path", "rules.rows[0].outputs", "rules.rows[0].priority",
+    "rules.policy", "rules.otherwise", "score", "score.rules", "score.rules[0]",
+    "score.rules[0].when", "score.rules[0].when[0].path", "score.rules[0].points", "score.bands",
+    "score.bands[0]", "score.bands[0].name", "score.bands[0].min", "score.min",
+)  # fmt: skip
+
+
+@SOME
+@given(st.sampled_from(WAYS), VALUES)
+def test_whatever_stands_in_rules_is_told_or_decides(way: str, value: Any) -> None:
+    written = changed((f"steps[0].gate.{way}", value), of=document(rules=RULES, score=SCORE))
+    told = [one for one in lint(written) if not one.is_warning]
+    if told:
+        with pytest.raises(RunbookInvalid):
+            derive_policy(written)
+        assert all(one.field.startswith("steps[0].gate.") for one in told)
+        return
+    policy = derive_policy(written)
+    assert propose(policy, begun(policy), call(101), now=2).verdict in WORDS
+
+
 def test_an_approval_step_has_no_rules() -> None:
     told = lint(changed(("steps[3].gate", {"approvers": ["ann"], "rules": RULES})))
     assert ("runbook/unread-field", "steps[3].gate.rules") in [
@@ -420,6 +459,7 @@ def said(policy: Policy, env: str, hour: int, one: ProposedCall) -> str:
     return propose(policy, begun(policy, env, hour=hour), one, now=2).verdict
 
 
+@SOME
 @given(
     TABLE, POINTS, st.sampled_from(["test", "live"]), st.sampled_from([3, 23]),
     st.sampled_from([1, 101]), st.sampled_from(["write", "destructive"]), st.booleans(),

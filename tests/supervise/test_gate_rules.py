@@ -247,6 +247,14 @@ def test_no_rule_sees_a_secret(path: str) -> None:
     assert (decision.verdict, "hunter22" in repr(decision)) == ("ask", False)
 
 
+def test_a_secret_that_is_a_word_of_the_record_changes_no_rule() -> None:
+    policy = made(rules=table(row("all", "allow", {"path": "risk", "op": "exists"})))
+    for word in ("risk", "load", "cli:load"):
+        given = {"env": "test", "key": word}
+        state = start_run(policy, agent_identity="agent", inputs=given).unwrap()
+        assert propose(policy, state, call()).verdict == "allow"
+
+
 def test_facts_and_inputs_are_apart() -> None:
     policy = by_hand(rules=table(row("all", "block", {"path": "facts.inputs", "op": "exists"})))
     assert propose(policy, begun(policy), call()).verdict == "ask"
@@ -398,6 +406,10 @@ def test_the_card_says_it_in_a_sentence() -> None:
     )
     assert StepCard.from_dict(shown.to_dict()) == shown
     assert card(made(), begun(made())).gate == ""
+    grave = made("destructive", rules=FREE)
+    assert card(grave, begun(grave)).gate == (
+        "Each call is asked about or blocked by rules (all: allow, else ask)."
+    )
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from interlock.spec.runbook import Gate as WrittenGate
     from interlock.supervise._draft import Draft
     from interlock.supervise.gate import Gate
+    from interlock.supervise.policy import PolicyStep
     from interlock.tools.decision_table import DecisionTable
     from interlock.tools.rule_score import RuleScore
 
@@ -71,18 +72,20 @@ def _record(
 ) -> dict[str, object]:
     """Make the record that the rules look at, without secrets."""
     state, step = draft.state, draft.step
-    record = {
-        "risk": step.risk,
-        "effect": effect,
-        "tool": tool,
-        "step": step.id,
-        "visit": state.visit,
+    given = {
         "args": args,
         "facts": {name: value for name, value in state.facts.items() if name != "inputs"},
         # A secret one is not among them.
         "inputs": state.facts.get("inputs", {}),
     }
-    return cast("dict[str, object]", masked(record, state.secrets))
+    return {
+        "risk": step.risk,
+        "effect": effect,
+        "tool": tool,
+        "step": step.id,
+        "visit": state.visit,
+        **{name: masked(value, state.secrets) for name, value in given.items()},
+    }
 
 
 def _by_table(table: DecisionTable, record: dict[str, object]) -> Ruling:
@@ -110,9 +113,9 @@ def _by_score(score: RuleScore, record: dict[str, object]) -> Ruling:
     return Ruling(cast("Word", found.band), f"{said} is in the band {found.band}")
 
 
-def told(gate: Gate | None) -> str:
+def told(step: PolicyStep) -> str:
     """Say in a sentence what decides whether a call is asked about; empty for all of them."""
-    parts: list[str] = []
+    gate, parts = step.gate, list[str]()
     if gate is not None and gate.rules is not None:
         spec = gate.rules.to_spec()
         rows = cast("list[dict[str, str]]", spec["rows"])
@@ -126,7 +129,10 @@ def told(gate: Gate | None) -> str:
     if not parts:
         return ""
     stricter = "; the stricter holds" if len(parts) > 1 else ""
-    return f"Each call is allowed, asked about or blocked by {' and '.join(parts)}{stricter}."
+    words = (
+        "asked about or blocked" if is_dangerous(step.risk) else "allowed, asked about or blocked"
+    )
+    return f"Each call is {words} by {' and '.join(parts)}{stricter}."
 
 
 def gate_problems(

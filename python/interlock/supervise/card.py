@@ -125,7 +125,7 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
             for one in step.exits
         ),
         gated=step.gated,
-        gate=told(step.gate),
+        gate=told(step),
         verify=() if step.verify is None else written_checks(step.verify.checks),
         verified=state.verified,
         pending=state.pending,

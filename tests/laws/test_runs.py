@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interlock import Checks
+from interlock import Checks, DecisionTable
 from interlock.supervise import (
     Answer,
     Escalation,
@@ -41,6 +41,7 @@ from oracle.runs import ABORTING, EFFECTS, RISKS, Plan, Run
 WALKS = 100_000 if os.environ.get("LAWS") == "deep" else 2_000
 FAILURES: list[Any] = [None, {"status": 503}, {"message": "no such host"}, {"status": "x"}, []]
 SHOWN = Checks([{"path": "ok", "op": "equals", "expected": True}])
+WORDS = ("allow", "ask", "block")
 TOOLS = ("cli:a", "cli:b", "mcp:c", "http:d")
 
 
@@ -59,6 +60,7 @@ def plan_of(chance: random.Random) -> Plan:
             "verify": chance.random() < 0.4,
             "gate": chance.choice([None, None, None, "call", "enter"]),
             "risk": chance.choice(RISKS),
+            "ruled": {one: chance.choice(WORDS) for one in TOOLS if chance.random() < 0.3},
         }
     steps[names[0]]["gate"] = None
     pairs = {f"{name}->{target}" for name, one in steps.items() for target, _ in one["exits"]}
@@ -73,6 +75,19 @@ def plan_of(chance: random.Random) -> Plan:
     )
 
 
+def gate_of(on: Any, ruled: dict[str, str]) -> Gate:
+    rows = [
+        {
+            "id": f"r{n}",
+            "outputs": word,
+            "when": [{"path": "tool", "op": "equals", "expected": one}],
+        }
+        for n, (one, word) in enumerate(ruled.items())
+    ]
+    is_ruled = on == "call" and rows
+    return Gate(on=on, rules=DecisionTable(rows, policy="unique") if is_ruled else None)
+
+
 def policy_of(plan: Plan) -> Policy:
     return Policy(
         id="random",
@@ -82,7 +97,7 @@ def policy_of(plan: Plan) -> Policy:
                 exits=tuple(Exit(target, via) for target, via in one["exits"]),
                 tools=tuple(one["tools"]),
                 verify=Verify(checks=SHOWN) if one["verify"] else None,
-                gate=Gate(on=one["gate"]) if one["gate"] else None,
+                gate=gate_of(one["gate"], one["ruled"]) if one["gate"] else None,
                 risk=one["risk"],
             )
             for name, one in plan.steps.items()

@@ -23,7 +23,11 @@ EFFECTS = ["readonly", "write", "destructive", "irreversible"]
 
 @dataclass
 class Plan:
-    """A procedure: steps by id with `exits` (target, via), `tools`, `verify`, `gate`, `risk`."""
+    """A procedure.
+
+    Its steps by id: `exits` (target, via), `tools`, `verify`, `gate`, `risk`, and `ruled`: what
+    the rules of the gate say of a tool.
+    """
 
     steps: dict[str, dict[str, Any]]
     terminals: dict[str, str]
@@ -146,7 +150,14 @@ class Run:
             self._end("budget-exhausted")
             self._deviate("budget-exhausted")
             return "block"
-        return self._agreed(tool, step["gate"])
+        gate = step["gate"]
+        if gate == "call":
+            word = step["ruled"].get(tool, "ask")
+            if word == "block":
+                return "block"
+            if word == "allow" and step["risk"] in RISKS[:2]:
+                gate = None
+        return self._agreed(tool, gate)
 
     def _agreed(self, tool: str, gate: str | None) -> str:
         action = ("call", self.here, self.visits[self.here], tool)

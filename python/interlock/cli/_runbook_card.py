@@ -27,7 +27,7 @@ def card_lines(card: StepCard) -> Iterator[str]:
         left = "" if tool.left is None else f", {tool.left} left"
         yield f"  tool   {tool.id} ({tool.effect}{left}){scope}"
     if card.gated:
-        yield "  gate   somebody must agree"
+        yield f"  gate   {card.gate or 'somebody must agree'}"
     for check in card.verify:
         yield f"  show   {to_json(encoded(check))}"
     yield f"  exits  {'; '.join(_exit(one) for one in card.exits) or 'none'}"

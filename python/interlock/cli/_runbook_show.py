@@ -55,7 +55,9 @@ def _step(policy: Policy, step: PolicyStep) -> Iterator[str]:
         yield f"      uses {', '.join(step.tools)}"
     if step.gate is not None:
         who = ", ".join(step.gate.approvers) or "anybody who is identified"
-        yield f"      asks {step.gate.quorum} of {who}, on {step.gate.on}"
+        ruled = step.gate.rules is not None or step.gate.score is not None
+        where = " where its rules say so" if ruled else ""
+        yield f"      asks {step.gate.quorum} of {who}, on {step.gate.on}{where}"
     if step.verify is not None:
         yield f"      verifies {step.verify.source}"
     for edge in policy.edges:

@@ -119,6 +119,20 @@ class Gate(_Part):
     separate_from: Annotated[
         Literal["requester"] | None, Field(description="Who may not agree to their own.")
     ] = None
+    rules: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="Which calls are asked about: a DecisionTable (unique or priority) whose "
+            "outputs are allow, ask or block."
+        ),
+    ] = None
+    score: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="How risky a call is: a RuleScore whose bands are named allow, ask or "
+            "block; the stricter of rules and score holds."
+        ),
+    ] = None
 
 
 class Verify(_Part):

@@ -34,6 +34,7 @@ from interlock.supervise.deviation import (
 from interlock.supervise.document import Skeleton, document_profile, from_markdown
 from interlock.supervise.explore import Exploration, explore
 from interlock.supervise.failed import ErrorRules
+from interlock.supervise.gate import Gate
 from interlock.supervise.inputs import InputCheck, check_inputs
 from interlock.supervise.log import LogEntry, RunCheck, recompute, verify_run
 from interlock.supervise.moves import advance, fail, finish, out_of_time
@@ -44,7 +45,6 @@ from interlock.supervise.parts import (
     Edge,
     Escalation,
     Exit,
-    Gate,
     OrderRule,
     PolicyInput,
     PolicyTool,

@@ -9,14 +9,15 @@ from interlock._wire import to_json
 from interlock.errors import Problem
 from interlock.supervise._conditions import Compiler
 from interlock.supervise._frozen import FrozenMap
+from interlock.supervise._gate_rules import unread
 from interlock.supervise._kinds import EXITS, READS
 from interlock.supervise._problems import unknown_target
 from interlock.supervise.capability import capability_class_of, is_capability, meets, named_in
+from interlock.supervise.gate import Gate
 from interlock.supervise.inputs import default_problems
 from interlock.supervise.parts import (
     CalledRunbook,
     Exit,
-    Gate,
     PolicyInput,
     PolicyTool,
     Progress,
@@ -281,7 +282,17 @@ class Builder:
             expires_s=gate.expires_s,
             question=gate.question,
             separate_from=gate.separate_from,
+            **self._rules(gate, on, field),
         )
+
+    def _rules(self, gate: WrittenGate, on: str, field: str) -> dict[str, Any]:
+        given = {"rules": gate.rules, "score": gate.score}
+        written = {name: spec for name, spec in given.items() if spec is not None}
+        if on == "enter":
+            self.problems += [unread(f"{field}.{name}") for name in written]
+            return {}
+        compilers = {"rules": self._compiler.table, "score": self._compiler.score}
+        return {name: compilers[name](one, f"{field}.{name}") for name, one in written.items()}
 
     def _verify(self, step: Step, field: str) -> Verify | None:
         if step.verify is None:

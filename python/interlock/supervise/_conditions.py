@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from interlock.conditions import Checks
 from interlock.errors import ConfigError, Problem
+from interlock.supervise._gate_rules import score_problems, table_problems
 from interlock.supervise.failed import ERRORS, ErrorRules
 from interlock.tools.branch import Branch
+from interlock.tools.decision_table import DecisionTable
 from interlock.tools.error_classify import ErrorClassify
 from interlock.tools.lead_assign import LeadAssign
+from interlock.tools.rule_score import RuleScore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,6 +59,21 @@ class Compiler:
     def roster(self, given: Mapping[str, object], field: str) -> LeadAssign | None:
         """Compile a roster of approvers."""
         return self._made(lambda: LeadAssign.from_spec(given, strict=True), "", f"{field}.")
+
+    def table(self, given: Mapping[str, object], field: str) -> DecisionTable | None:
+        """Compile the rules of a gate; broken ones free no call of it."""
+        made = self._made(lambda: DecisionTable.from_spec(given, strict=True), "", f"{field}.")
+        return None if self._refused(table_problems(given), field) else made
+
+    def score(self, given: Mapping[str, object], field: str) -> RuleScore | None:
+        """Compile the score of a gate; a broken one frees no call of it."""
+        made = self._made(lambda: RuleScore.from_spec(given, strict=True), "", f"{field}.")
+        return None if self._refused(score_problems(given), field) else made
+
+    def _refused(self, problems: Iterable[Problem], field: str) -> bool:
+        found = list(problems)
+        self._keep(found, "", f"{field}.")
+        return bool(found)
 
     def _made(self, make: Callable[[], Made], prefix: str, field: str) -> Made | None:
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from interlock import _core
 from interlock.errors import Problem
 from interlock.supervise._conditions import part_of, paths_of
+from interlock.supervise._gate_rules import conditions_in, path_problem
 from interlock.supervise._graph import components, ordered, reachable, shortest_cycle
 from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
 from interlock.supervise.inputs import IN_TEXT
@@ -72,6 +73,7 @@ def faults_of(document: Runbook, built: Builder, policy: Policy) -> Iterator[Pro
     yield from _endless(document, built, policy)
     yield from _steps(document, built)
     yield from _unknown_inputs(document)
+    yield from _gate_paths(document)
     if document.execution == "agent-autonomous" and document.min_runtime_profile == "R0":
         message = "an agent alone needs R1 at least: R0 enforces nothing"
         yield Problem("runbook/unsupervised", "min_runtime_profile", '"R0"', message)
@@ -249,6 +251,9 @@ def _unknown_inputs(document: Runbook) -> Iterator[Problem]:
             used += _inputs_of(case.when, f"cases[{n}].when")
         if step.verify is not None:
             used += _inputs_of(step.verify.checks, "verify.checks")
+        if step.gate is not None and step.gate != "none":
+            for where, when in conditions_in(step.gate):
+                used += _inputs_of(when, where)
         for field, name in used:
             if name not in document.inputs:
                 near = _core.nearest(name, known)
@@ -256,6 +261,22 @@ def _unknown_inputs(document: Runbook) -> Iterator[Problem]:
                 place = f"steps[{at}].{field}"
                 message = f"`inputs` does not declare it{hint}"
                 yield Problem("runbook/unknown-input", place, _core.preview(name), message)
+
+
+def _gate_paths(document: Runbook) -> Iterator[Problem]:
+    """Yield the paths in the rules of gates that lead to nothing: such a rule never holds."""
+    for at, step in enumerate(document.steps):
+        if step.gate is None or step.gate == "none":
+            continue
+        for where, when in conditions_in(step.gate):
+            for n, path in paths_of(when):
+                found = path_problem(f"steps[{at}].{where}[{n}].path", path)
+                if found is not None:
+                    yield found
+            for field, name in _inputs_of(when, where):
+                if name in document.inputs and document.inputs[name].secret:
+                    message = "is secret: no rule sees it, so this one would never hold"
+                    yield Problem("runbook/secret", f"steps[{at}].{field}", name, message)
 
 
 def _inputs_of(checks: object, field: str) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from interlock.errors import ConfigError, Problem
 from interlock.supervise._allowance import budgets_of
 from interlock.supervise._arrive import deviate, exhausted
 from interlock.supervise._draft import Draft, Instant, Transition, begin
+from interlock.supervise._gate_rules import ruling
 from interlock.supervise._order import OrderedCall, arm, broken_rule
 from interlock.supervise.questions import action_digest, ask, denied, granted, lapse, used
 from interlock.supervise.risk import RISKS, effect_risk
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interlock.supervise.asked import Question
+    from interlock.supervise.gate import Gate
     from interlock.supervise.parts import PolicyTool
     from interlock.supervise.policy import Policy, PolicyStep
 
@@ -258,7 +260,17 @@ class _Proposal:
             return self._blocked("gate/enter", said, question=waiting)
         if gate is None or gate.on == "enter" or (gate.is_implied and self.effect == "readonly"):
             return None
-        state = draft.state
+        found = ruling(draft, gate, tool=self.tool, args=self.args, effect=self.effect)
+        if found.word == "block":
+            said = f"the gate of step {step.id} refuses this call of {self.tool}: {found.said}"
+            return self._blocked("call/gate-rule", said)
+        if found.word == "allow":
+            return self._allowed(None, found.said)
+        return self._agreed(gate, found.said)
+
+    def _agreed(self, gate: Gate, why: str) -> Decision:
+        """Look for an approval of exactly this call, else ask for one."""
+        draft, step, state = self.draft, self.step, self.draft.state
         digest = action_digest(
             state,
             step=step.id,
@@ -290,6 +302,7 @@ class _Proposal:
             effect=self.effect,
             call_id=self.call_id,
             by=None if self.call.actor == "agent" else self.call.actor,
+            why=why,
         )
         if isinstance(question, str):
             return self._blocked("gate/nobody", question)
@@ -297,7 +310,7 @@ class _Proposal:
         said = f"{question.id}: people must agree to {self.tool} first; then propose it again"
         return _decision("ask", "gate/asked", said, draft.done(question), self.call, self.call_id)
 
-    def _allowed(self, question: str | None) -> Decision:
+    def _allowed(self, question: str | None, why: str = "") -> Decision:
         draft, state, step = self.draft, self.draft.state, self.step
         self._count("allowed")
         tool = self.declared.id if self.declared else self.tool
@@ -313,7 +326,8 @@ class _Proposal:
         if draft.policy.order_rules:
             arm(draft, OrderedCall(self.tool, self.effect))
         code = "call/allowed" if question is None else "call/approved"
-        said = f"{self.tool} ({self.call_id})" + (f", agreed to in {question}" if question else "")
+        why = f"agreed to in {question}" if question else why
+        said = f"{self.tool} ({self.call_id})" + (f", {why}" if why else "")
         draft.event("authorized", code, said)
         return _decision("allow", code, said, draft.done(), self.call, self.call_id)
 

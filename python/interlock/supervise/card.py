@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from interlock.record._data import Record
 from interlock.supervise._allowance import budgets_of, edge_left, left_of
 from interlock.supervise._draft import Instant, policy_in_force, read_now
+from interlock.supervise._gate_rules import told
 from interlock.supervise.advice import Advice, advice_of
 from interlock.supervise.asked import Question
 from interlock.supervise.called import call_list
@@ -72,6 +73,7 @@ class StepCard(Record):
         tools: What it may call.
         exits: Where it may be left to.
         gated: Whether somebody must agree.
+        gate: Which calls they are asked about, in a sentence; empty: about all.
         verify: What must be shown before its success edge, as conditions.
         verified: Whether it has been shown.
         pending: Questions that wait for an answer.
@@ -95,6 +97,7 @@ class StepCard(Record):
     tools: tuple[CardTool, ...] = ()
     exits: tuple[CardExit, ...] = ()
     gated: bool = False
+    gate: str = ""
     verify: tuple[object, ...] = ()
     verified: bool = False
     pending: tuple[Question, ...] = ()
@@ -131,6 +134,7 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
             for one in step.exits
         ),
         gated=step.gated,
+        gate=told(step),
         verify=() if step.verify is None else written_checks(step.verify.checks),
         verified=state.verified,
         pending=state.pending,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from interlock.conditions import Checks
     from interlock.supervise.policy import Policy
     from interlock.supervise.risk import Effect
-    from interlock.tools.lead_assign import LeadAssign
     from interlock.typing import JSON
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "Edge",
     "Escalation",
     "Exit",
-    "Gate",
     "OrderRule",
     "PolicyInput",
     "PolicyTool",
@@ -128,31 +126,6 @@ class Scope:
     def covers(self, capability: str) -> bool:
         """Say whether calls of a capability are in its scope."""
         return matches(self.tool, capability)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """Who must agree, and when.
-
-    Attributes:
-        on: `call`: before each call. `enter`: before the step is entered.
-        approvers: Who may agree; empty: anybody who is identified.
-        roster: Who of them is asked, as LeadAssign says; None: all of them.
-        quorum: How many must agree.
-        expires_s: Seconds from asking after which it is refused; None: it stays open.
-        question: What they are asked; empty: it is made from the call.
-        separate_from: `requester`: nobody may agree to their own.
-        is_implied: Whether the document wrote none, and the risk of the step asked for it.
-    """
-
-    on: Literal["call", "enter"] = "call"
-    approvers: tuple[str, ...] = ()
-    roster: LeadAssign | None = None
-    quorum: int = 1
-    expires_s: float | None = None
-    question: str = ""
-    separate_from: Literal["requester"] | None = None
-    is_implied: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +301,12 @@ def as_data(value: object) -> JSON:
     if isinstance(value, CalledRunbook):
         return {"id": value.id, "digest": value.digest, "outcomes": dict(value.outcomes)}
     if is_dataclass(value):
-        return {one.name: as_data(getattr(value, one.name)) for one in fields(value)}
+        told = ((one, getattr(value, one.name)) for one in fields(value))
+        return {
+            one.name: as_data(given)
+            for one, given in told
+            if given is not None or "sparse" not in one.metadata
+        }
     if isinstance(value, FrozenMap):
         entries = cast("FrozenMap[str, object]", value)
         return {key: as_data(one) for key, one in entries.items()}

@@ -21,7 +21,6 @@ from interlock.supervise.parts import (
     Edge,
     Escalation,
     Exit,
-    Gate,
     OrderRule,
     PolicyInput,
     PolicyTool,
@@ -34,6 +33,7 @@ from interlock.supervise.parts import (
 from interlock.supervise.risk import Risk, highest
 
 if TYPE_CHECKING:
+    from interlock.supervise.gate import Gate
     from interlock.tools.branch import Branch
     from interlock.typing import JSON
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interlock.supervise.asked import QuestionKind
-    from interlock.supervise.parts import Gate
+    from interlock.supervise.gate import Gate
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import RunState
 
@@ -93,8 +93,9 @@ def ask(  # noqa: PLR0913 (all by name)
     effect: str | None = None,
     call_id: str | None = None,
     by: str | None = None,
+    why: str = "",
 ) -> Question | str:
-    """Open a question, or find the one that is open already.
+    """Open a question, or find the one that is open already; `why` is what the rules say of it.
 
     Returns:
         The question; or why there is nobody to ask.
@@ -121,7 +122,8 @@ def ask(  # noqa: PLR0913 (all by name)
         kind=kind,
         step=step.id,
         visit=visit,
-        text=filled(gate.question or _worded(kind, step, tool), state.facts.get("inputs")),
+        text=filled(gate.question or _worded(kind, step, tool), state.facts.get("inputs"))
+        + (f" ({why})" if why else ""),
         action_digest=digest,
         tool=tool,
         args=shown,

@@ -199,7 +199,7 @@ class Policy:
         What lint says of the document is left out, and `errors` that say nothing: by those a log of
         before goes on. It is computed, so that a policy changed by `replace` has another.
         """
-        left_out = {"warnings", "faults"} | ({"errors"} if self.errors == ERRORS else set())
+        left_out = {"warnings", "faults"} | ({"errors"} if self.errors == ERRORS else set[str]())
         kept = (one.name for one in fields(self) if one.name not in left_out)
         return _core.digest({name: as_data(getattr(self, name)) for name in kept})
 

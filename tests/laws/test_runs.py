@@ -39,6 +39,7 @@ from interlock.supervise.parts import Ceilings
 from oracle.runs import ABORTING, EFFECTS, RISKS, Plan, Run
 
 WALKS = 100_000 if os.environ.get("LAWS") == "deep" else 2_000
+FAILURES: list[Any] = [None, {"status": 503}, {"message": "no such host"}, {"status": "x"}, []]
 SHOWN = Checks([{"path": "ok", "op": "equals", "expected": True}])
 WORDS = ("allow", "ask", "block")
 TOOLS = ("cli:a", "cli:b", "mcp:c", "http:d")
@@ -187,11 +188,9 @@ class Pair:
         if self.reference.status == "ended":
             return
         self.reference.observe(call, outcome)
-        self._did(
-            "observe",
-            {"call_id": call, "outcome": outcome},
-            observe(self.policy, self.state, call, outcome),
-        )
+        # The reference knows nothing of errors: what is advised changes no verdict and no move.
+        given = {"call_id": call, "outcome": outcome, "failure": chance.choice(FAILURES)}
+        self._did("observe", given, observe(self.policy, self.state, **given))
 
     def _verify(self, chance: random.Random, now: float) -> None:
         shown = chance.random() < 0.7

@@ -137,6 +137,10 @@ WRONG: list[tuple[str, Any, str]] = [
     ("escalation", {"responses": {"undeclared-tool": "shrug"}}, "spec/unknown-choice"),
     ("escalation", {"responses": {"late-tool": "abort"}}, "spec/unknown-choice"),
     ("escalation", {"max_total": -1}, "spec/wrong-type"),
+    ("errors", [], "spec/wrong-type"),
+    ("errors", {"rule": []}, "spec/unknown-field"),
+    ("errors", {"rules": {}}, "spec/wrong-type"),
+    ("errors", {"on_escalate": "abort"}, "spec/unknown-choice"),
     ("budgets.edges", [], "spec/wrong-type"),
     ("title", "x" * 201, "spec/over-limit"),
 ]
@@ -201,6 +205,7 @@ PLACES = sorted(
         "steps[2].cases[0]", "steps[2].cases[0].when", "steps[3].gate", "steps[3].gate.approvers",
         "steps[5].wait", "steps[6].calls", "steps[0].progress", "terminals", "budgets",
         "budgets.edges", "budgets.calls", "budgets.steps", "never", "escalation", "entry", "owner",
+        "errors", "errors.rules",
     }
 )  # fmt: skip
 
@@ -208,7 +213,7 @@ PLACES = sorted(
 @SOME
 @given(st.sampled_from(PLACES), VALUES)
 def test_whatever_stands_anywhere_is_told_and_never_a_crash(field: str, value: Any) -> None:
-    document = changed((field, value))
+    document = changed(("errors", {"rules": []}), (field, value))
     found = lint(document)
 
     faults = [one for one in found if not one.is_warning]

@@ -13,6 +13,7 @@ from .documents import SOUND, Document, changed
 
 BROKEN = [{"op": "equlas"}, {"path": "a[", "op": "exists"}]
 MANY = [{"id": f"t{at}"} for at in range(9)]
+RULE = {"id": "full", "contains": "no space", "class": "capacity", "action": "fail"}
 GATE = {"approvers": ["ann"], "separate_from": "requester"}
 
 ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
@@ -186,6 +187,17 @@ ERRORS: list[tuple[str, str, list[tuple[str, Any]]]] = [
         "steps[7].calls",
         [("steps[7]", {"id": "by-hand", "kind": "call", "otherwise": "done"})],
     ),
+    *(
+        (code, f"errors.rules[0]{field}", [("errors", {"rules": [{**RULE, **part}]})])
+        for code, field, part in (
+            ("spec/unknown-choice", ".class", {"class": "capcity"}),
+            ("spec/unknown-choice", ".action", {"action": "abort"}),
+            ("spec/unknown-field", ".contain", {"contain": "x"}),
+            ("spec/wrong-type", ".status", {"status": "503"}),
+            ("pattern/invalid", ".matches", {"matches": "("}),
+        )
+    ),
+    ("spec/wrong-type", "errors.rules[0]", [("errors", {"rules": [3]})]),
     (
         "spec/missing-field",
         "never[0].after",

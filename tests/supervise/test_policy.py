@@ -25,6 +25,7 @@ from interlock.supervise import (
 
 from .documents import ALL_EXAMPLES, DISK, FLAKY, SOUND, changed
 
+RULE = {"id": "full", "contains": "no space", "class": "capacity", "action": "fail"}
 LOOP = {
     "a": PolicyStep(id="a", transitions=("a", "b")),
     "b": PolicyStep(id="b", transitions=("b", "end")),
@@ -126,6 +127,8 @@ class TestDerived:
             ("tools[0].args", [{"path": "x", "op": "exists"}]),
             ("never", [{"after": {"tool": "cli:look"}, "then": {"tool": "cli:drop"}}]),
             ("escalation", {"max_total": 4}),
+            ("errors", {"on_escalate": "pause"}),
+            ("errors", {"rules": [RULE]}),
             ("budgets.calls", 9),
             ("inputs.env.secret", True),
             ("steps[2].cases[0].when[0].op", "notEquals"),
@@ -133,6 +136,11 @@ class TestDerived:
         made = {derive_policy(changed(one), strict=False).digest for one in changes}
 
         assert len(changes) == len(made - {derive_policy(SOUND).digest})
+
+    def test_errors_that_say_nothing_are_no_part_of_the_digest(self) -> None:
+        said = changed(("errors", {"rules": [], "on_escalate": "tell"}))
+
+        assert derive_policy(SOUND).digest == derive_policy(said).digest
 
     def test_lint_is_no_part_of_the_digest(self) -> None:
         policy = derive_policy(changed(("duration", ...)))

@@ -36,6 +36,14 @@ def card_lines(card: StepCard) -> Iterator[str]:
         yield f"  asks   {question.id}: {question.text} ({who})"
     for call in card.open_calls:
         yield f"  open   {call}"
+    yield from _standing(card)
+
+
+def _standing(card: StepCard) -> Iterator[str]:
+    if card.advice is not None:
+        yield f"  failed {card.advice.message}"
+    if card.calls:
+        yield f"  calls  {card.calls}"
     if card.left:
         yield f"  left   {', '.join(f'{name} {value}' for name, value in card.left.items())}"
 

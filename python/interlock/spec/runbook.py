@@ -23,6 +23,8 @@ __all__ = ["Case", "Gate", "Runbook", "Selector", "Step", "read_runbook", "runbo
 _STEPS_LIMIT = 500
 _LIST_LIMIT = 256
 _CONDITION = "a check"
+_ERROR_RULE = "a rule for errors"
+_RULES_LIMIT = 256
 _ID = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$"
 
 Execution = Literal["human-only", "human-with-agent", "agent-autonomous"]
@@ -52,6 +54,7 @@ Count = Annotated[int, Field(ge=1, le=10**9)]
 Budget = Annotated[Any, WithJsonSchema({"type": "integer", "minimum": 1})]
 Total = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})]
 Condition = Annotated[Any, WithJsonSchema({"$comment": _CONDITION})]
+ErrorRule = Annotated[Any, WithJsonSchema({"$comment": _ERROR_RULE})]
 Conditions = Annotated[list[Condition], Field(min_length=1)]
 Capability = Annotated[str, Field(min_length=1, max_length=256)]
 Capabilities = Annotated[list[Capability], Field(max_length=_LIST_LIMIT)]
@@ -263,6 +266,19 @@ class Escalation(_Part):
     max_total: Annotated[int, Field(ge=0, le=10_000)] = 3
 
 
+class Errors(_Part):
+    """How calls that failed are judged."""
+
+    rules: Annotated[
+        list[ErrorRule],
+        Field(max_length=_RULES_LIMIT, description="As ErrorClassify takes them; asked first."),
+    ] = []
+    on_escalate: Annotated[
+        Literal["tell", "pause"],
+        Field(description="Where a person is to decide: it is told, or the run waits for one."),
+    ] = "tell"
+
+
 class Runbook(_Part):
     """A written procedure."""
 
@@ -283,6 +299,7 @@ class Runbook(_Part):
     budgets: Budgets = Budgets()
     never: Annotated[list[Never], Field(max_length=64)] = []
     escalation: Escalation = Escalation()
+    errors: Errors = Errors()
 
 
 def read_runbook(data: JSON) -> tuple[Runbook | None, list[Problem]]:
@@ -304,22 +321,25 @@ def read_runbook(data: JSON) -> tuple[Runbook | None, list[Problem]]:
         return None, problems
 
 
-def runbook_schema(condition: JSON) -> dict[str, JSON]:
-    """Return the JSON Schema (2020-12) of a document; `condition` is that of one check."""
+def runbook_schema(condition: JSON, error_rule: JSON) -> dict[str, JSON]:
+    """Return the JSON Schema (2020-12) of a document, with those of a check and an error rule."""
     schema = _finished(Runbook.model_json_schema(by_alias=True))
-    schema["$defs"]["Condition"] = condition
+    schema["$defs"] |= {"Condition": condition, "ErrorRule": error_rule}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
+_ELSEWHERE = {_CONDITION: "Condition", _ERROR_RULE: "ErrorRule"}
+
+
 def _finished(node: Any) -> Any:
-    """Point every place of a condition to its one schema, and close mappings by their patterns."""
+    """Point every place of a condition or rule to its one schema, and close mappings."""
     if isinstance(node, list):
         return list(map(_finished, cast("Iterable[Any]", node)))
     if not isinstance(node, dict):
         return node
     parts = dict(cast("Mapping[str, Any]", node))
-    if parts.get("$comment") == _CONDITION:
-        return {"$ref": "#/$defs/Condition"}
+    if parts.get("$comment") in _ELSEWHERE:
+        return {"$ref": f"#/$defs/{_ELSEWHERE[parts['$comment']]}"}
     if "patternProperties" in parts:
         parts["additionalProperties"] = False
     return {key: _finished(one) for key, one in parts.items()}

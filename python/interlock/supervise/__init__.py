@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from interlock.errors import PolicyMismatch, RunbookInvalid, StaleState, StateVersion
 from interlock.supervise._draft import Transition
+from interlock.supervise.advice import Advice
 from interlock.supervise.aggregate import Aggregate, StepRate, aggregate
 from interlock.supervise.asked import Approval, Question, Vote
 from interlock.supervise.bus import SupervisedBus
+from interlock.supervise.called import CallList
 from interlock.supervise.calls import Decision, ProposedCall, propose
 from interlock.supervise.capability import capability_class_of
 from interlock.supervise.card import StepCard, card
@@ -31,6 +33,7 @@ from interlock.supervise.deviation import (
 )
 from interlock.supervise.document import Skeleton, document_profile, from_markdown
 from interlock.supervise.explore import Exploration, explore
+from interlock.supervise.failed import ErrorRules
 from interlock.supervise.gate import Gate
 from interlock.supervise.inputs import InputCheck, check_inputs
 from interlock.supervise.log import LogEntry, RunCheck, recompute, verify_run
@@ -64,9 +67,11 @@ from interlock.supervise.supervisor import Supervisor
 
 __all__ = [
     "AdapterCoverage",
+    "Advice",
     "Aggregate",
     "Answer",
     "Approval",
+    "CallList",
     "CalledRunbook",
     "Ceilings",
     "Decision",
@@ -75,6 +80,7 @@ __all__ = [
     "DeviationRecord",
     "Difference",
     "Edge",
+    "ErrorRules",
     "Escalation",
     "Event",
     "Exit",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from interlock.supervise.policy import Policy, PolicyStep
     from interlock.supervise.state import RunState
 
-__all__ = ["Allowance", "budgets_of", "calls_of", "left_of"]
+__all__ = ["Allowance", "budgets_of", "calls_of", "edge_left", "left_of"]
 
 
 class Allowance(NamedTuple):
@@ -75,6 +75,13 @@ def left_of(budgets: Iterable[Allowance]) -> dict[str, int]:
         rest = max(one.limit - one.spent, 0)
         left[one.kind] = min(rest, left.get(one.kind, rest))
     return left
+
+
+def edge_left(here: Policy, state: RunState, source: str, target: str) -> int | None:
+    """Return how often an edge may still be taken; None: not bounded."""
+    key = f"{source}->{target}"
+    limit = here.budgets.get(key)
+    return None if limit is None else max(limit - state.retries.get(key, 0), 0)
 
 
 _NO_CALLS: Mapping[str, int] = {}

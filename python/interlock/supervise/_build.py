@@ -68,6 +68,7 @@ class Builder:
         self.terminals = self._terminals()
         self.tools = self._tools()
         self.inputs = FrozenMap(dict(self._inputs()))
+        self.errors = self._compiler.errors(document.errors, "errors")
         classes = (capability_class_of(one) for one in self.tools)
         self.classes = frozenset(one for one in classes if one)
         for at, step in enumerate(document.steps):

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from interlock.conditions import Checks
 from interlock.errors import ConfigError, Problem
 from interlock.supervise._gate_rules import score_problems, table_problems
+from interlock.supervise.failed import ERRORS, ErrorRules
 from interlock.tools.branch import Branch
 from interlock.tools.decision_table import DecisionTable
+from interlock.tools.error_classify import ErrorClassify
 from interlock.tools.lead_assign import LeadAssign
 from interlock.tools.rule_score import RuleScore
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interlock._compiled import CompiledSpec
-    from interlock.spec.runbook import Case
+    from interlock.spec.runbook import Case, Errors
 
 __all__ = ["Compiler", "part_of", "paths_of"]
 
@@ -48,6 +50,11 @@ class Compiler:
         ]
         last = None if otherwise is None else {"name": "otherwise", "result": otherwise}
         return self._made(lambda: Branch(arms, otherwise=last, strict=True), "arms", field)
+
+    def errors(self, given: Errors, field: str) -> ErrorRules:
+        """Compile rules for errors; where one is broken the tables alone are asked."""
+        made = self._made(lambda: ErrorClassify(given.rules, strict=True), "", f"{field}.")
+        return ErrorRules(classify=made or ERRORS.classify, on_escalate=given.on_escalate)
 
     def roster(self, given: Mapping[str, object], field: str) -> LeadAssign | None:
         """Compile a roster of approvers."""

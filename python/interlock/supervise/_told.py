@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from interlock.supervise.asked import Approval
+    from interlock.supervise.called import CallList
     from interlock.supervise.report import Report
 
 __all__ = ["answers", "ended", "facts", "people", "share", "uses"]
@@ -31,6 +32,8 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
     counts = report.calls
     told = [f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     yield "calls", ", ".join(told) or "none"
+    if report.called is not None:
+        yield "calls list", _called(report.called)
     claimed, computed = report.profile.claimed, report.profile.computed
     if claimed is not None:
         is_so = computed in (None, claimed)
@@ -39,6 +42,19 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
         yield "ends within", f"{report.max_moves:,} moves"
     if report.chain.ok is not None:
         yield "log", "every entry comes to what it says" if report.chain.ok else "is not sound"
+
+
+def _called(calls: CallList) -> str:
+    told = [str(calls)]
+    told += [f"{calls.running} runs"] if calls.running else []
+    told += [f"{one} failed" for one in calls.failed]
+    told += [f"{one} has not begun" for one in calls.open]
+    told += [f"{one.step} {one.reason}" for one in calls.waiting]
+    more = len(told) - _CALLS
+    return "; ".join(told[:_CALLS]) + (f"; and {more} more" if more > 0 else "")
+
+
+_CALLS = 20
 
 
 def seconds(value: float) -> str:

@@ -37,7 +37,7 @@ class Question(Record):
     Attributes:
         id: Its id, the same whenever the same run asks it.
         kind: `call`: one call. `enter`: a step is entered. `approval`: a step that is only a
-            gate. `continue`: whether the run goes on after a deviation.
+            gate. `continue`: whether the run goes on after a deviation or an error.
         step: The step.
         visit: Which visit of the step, from 1.
         text: The question, in words.

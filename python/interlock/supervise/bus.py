@@ -204,7 +204,14 @@ async def observe_result(supervisor: Supervisor, call_id: str, result: ToolResul
         output=result.output if outcome == "completed" else None,
         tokens=max(result.usage.total, 0),
         error=result.error.cls if result.error is not None else "",
+        failure=None if result.error is None else _failure(result.error),
     )
+
+
+def _failure(error: ErrorInfo) -> dict[str, object]:
+    """Write what is known of an error, and what it was judged to be by all that it carried."""
+    known = {"code": error.type, "message": error.message, "class": error.cls}
+    return {**known, "action": error.action, "waitMs": error.wait_ms}
 
 
 def supervising_hooks(supervisor: Supervisor, beside: frozenset[str]) -> Hooks:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from interlock.record._data import Record
-from interlock.supervise._allowance import budgets_of, left_of
+from interlock.supervise._allowance import budgets_of, edge_left, left_of
 from interlock.supervise._draft import Instant, policy_in_force, read_now
 from interlock.supervise._gate_rules import told
+from interlock.supervise.advice import Advice, advice_of
 from interlock.supervise.asked import Question
+from interlock.supervise.called import call_list
 from interlock.supervise.inputs import filled
 from interlock.tools.deadline_check import deadline_check
 
@@ -76,6 +78,9 @@ class StepCard(Record):
         verified: Whether it has been shown.
         pending: Questions that wait for an answer.
         open_calls: Calls without an outcome.
+        advice: What is advised after the last call that failed; None: nothing.
+        calls: How far the list of called runbooks has come, such as `1 of 3 done`; empty where the
+            runbook calls none.
         left: What is left, by name: `calls`, `calls_here`, `visits`, `tokens`, `deviations`,
             `seconds` and, where time is bounded, its `phase` (ample, tight, critical, expired).
             None or absent: not bounded.
@@ -97,6 +102,8 @@ class StepCard(Record):
     verified: bool = False
     pending: tuple[Question, ...] = ()
     open_calls: tuple[str, ...] = ()
+    advice: Advice | None = None
+    calls: str = ""
     left: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
@@ -107,9 +114,11 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
         PolicyMismatch: When the run follows another policy.
         ConfigError: When `now` is no instant.
     """
-    here = policy_in_force(policy, state)
+    here, calls = policy_in_force(policy, state), str(call_list(policy, state) or "")
     if state.is_over or state.current is None:
-        return StepCard(run_id=state.run_id, status=state.status, outcome=state.outcome)
+        return StepCard(
+            run_id=state.run_id, status=state.status, outcome=state.outcome, calls=calls
+        )
     step = here.steps[state.current]
     return StepCard(
         run_id=state.run_id,
@@ -130,8 +139,17 @@ def card(policy: Policy, state: RunState, *, now: Instant = None) -> StepCard:
         verified=state.verified,
         pending=state.pending,
         open_calls=tuple(call.call_id for call in state.open),
+        advice=_advice(policy, here, state),
+        calls=calls,
         left=rest_of(policy, state, read_now(now)),
     )
+
+
+def _advice(policy: Policy, here: Policy, state: RunState) -> Advice | None:
+    """Return what is advised; nothing while the tool is called again."""
+    advice = advice_of(policy, here, state)
+    is_open = advice is not None and any(one.tool == advice.tool for one in state.open)
+    return None if is_open else advice
 
 
 def way_out(card: StepCard, to: str | None = None) -> tuple[str, Via | None]:
@@ -149,13 +167,6 @@ def way_out(card: StepCard, to: str | None = None) -> tuple[str, Via | None]:
         to = targets.pop() if len(targets) == 1 else ""
     edges = {one.via for one in card.exits if one.to == to}
     return to, "next" if len(edges) > 1 and "next" in edges else None
-
-
-def edge_left(here: Policy, state: RunState, source: str, target: str) -> int | None:
-    """Return how often an edge may still be taken; None: not bounded."""
-    key = f"{source}->{target}"
-    limit = here.budgets.get(key)
-    return None if limit is None else max(limit - state.retries.get(key, 0), 0)
 
 
 def rest_of(policy: Policy, state: RunState, now: float | None) -> dict[str, object]:

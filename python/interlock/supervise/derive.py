@@ -92,9 +92,10 @@ def lint(document: Document, *, runbooks: Iterable[Policy] = ()) -> tuple[Proble
 def runbook_schema() -> dict[str, JSON]:
     """Return the JSON Schema (2020-12) of a runbook document."""
     from interlock.spec.runbook import runbook_schema as schema_of
+    from interlock.tools._schema_errors import error_rule
     from interlock.tools._schema_parts import check
 
-    return schema_of(check())
+    return schema_of(check(), error_rule())
 
 
 def examine(document: Document, runbooks: Iterable[Policy] = ()) -> Examined:
@@ -149,6 +150,7 @@ def _policy(document: Runbook, built: Builder, entry: str) -> tuple[Policy, list
             max_total=document.escalation.max_total,
         ),
         never=rules,
+        errors=built.errors,
     )
     return policy, [*problems, *more, *others, *unknown]
 

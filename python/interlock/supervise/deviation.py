@@ -14,7 +14,13 @@ from interlock.supervise.state import DeviationRecord, Event, RunState
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["DeviationInput", "count_by_class", "count_by_step", "record_deviation"]
+__all__ = [
+    "DeviationInput",
+    "count_by_class",
+    "count_by_step",
+    "record_deviation",
+    "whether_to_go_on",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,9 @@ def record_deviation(state: RunState, given: DeviationInput) -> Transition:
     elif response == "block-and-continue":
         return Transition(noted)
     elif response == "pause":
-        question = _whether_to_go_on(noted, record)
+        step = state.current or ""
+        said = f"A deviation of class {name} at step {step}. Shall the run go on?"
+        question = whether_to_go_on(noted, f"{record.sequence}", said)
         return Transition(replace(noted, pending=(*state.pending, question)), (), question)
     else:
         code = f"run/escalated-{name}"
@@ -93,17 +101,23 @@ def count_by_step(records: Iterable[DeviationRecord]) -> dict[str, int]:
     return dict(Counter(record.step for record in records if record.step is not None))
 
 
-def _whether_to_go_on(state: RunState, record: DeviationRecord) -> Question:
+def whether_to_go_on(state: RunState, what: str, text: str) -> Question:
+    """Make the question whether a run goes on.
+
+    Args:
+        state: Where it stands.
+        what: What it is asked for, so that it is another question than those before it.
+        text: The question.
+    """
     from interlock.supervise.questions import question_id
 
-    step = state.current or ""
-    digest, name = question_id(state, "continue", f"{record.sequence}")
+    digest, name = question_id(state, "continue", what)
     return Question(
         id=name,
         kind="continue",
-        step=step,
+        step=state.current or "",
         visit=state.visit,
-        text=f"A deviation of class {record.deviation_class} at step {step}. Shall the run go on?",
+        text=text,
         action_digest=digest,
         requested_by=state.agent_identity,
         separate_from="requester",

@@ -9,19 +9,27 @@ from interlock import _core
 from interlock._compiled import plain_problems
 from interlock.errors import ConfigError, Problem
 from interlock.supervise._draft import Draft, Instant, Transition, over, read_now
+from interlock.supervise.advice import advice_of
+from interlock.supervise.deviation import whether_to_go_on
+from interlock.supervise.failed import judge
+from interlock.supervise.parts import WATCHING
 from interlock.supervise.shown import FACTS, check
-from interlock.supervise.state import Event, OpenCall, RunState
+from interlock.supervise.state import EscalationRules, Event, OpenCall, RunState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlock.supervise.asked import Question
     from interlock.supervise.policy import Policy
 
 __all__ = ["observe"]
 
 CallOutcome: TypeAlias = Literal["completed", "failed", "in_doubt"]
+_WATCHED = EscalationRules.of(WATCHING)
 _OUTCOMES = ("completed", "failed", "in_doubt")
 
 
-def observe(
+def observe(  # noqa: PLR0913 (all by name)
     policy: Policy,
     state: RunState,
     call_id: str,
@@ -31,6 +39,7 @@ def observe(
     output: object = None,
     tokens: int = 0,
     error: str = "",
+    failure: Mapping[str, object] | None = None,
 ) -> Transition:
     """Say what became of a call that was allowed.
 
@@ -46,6 +55,9 @@ def observe(
         output: What it answered; looked at where the step is verified by it.
         tokens: What it used.
         error: What went wrong, in short.
+        failure: What is known of it, as `ErrorClassify.classify_data` takes it (`status`,
+            `exitCode`, `code`, `message`, ...); and `class`, `action` and `waitMs` where it was
+            judged already. An event says what is advised, and so does the card; it allows nothing.
 
     Raises:
         PolicyMismatch: When the run follows another policy.
@@ -64,10 +76,45 @@ def observe(
     said = f"{call.tool} ({call_id}): {outcome}" + (f": {error}" if error else "")
     draft.event("observed", f"call/{outcome.replace('_', '-')}", said, call.step)
     is_here = call.step == state.place(state.current or "") and call.visit == state.visit
-    if outcome == "completed" and is_here and output is not None:
+    question = None
+    if outcome == "completed" and is_here:
+        _answered(draft, call, output)
+    elif outcome == "failed" and is_here:
+        question = _failed(draft, call, error, failure)
+    return draft.done(None if draft.out_of_time() else question)
+
+
+def _failed(draft: Draft, call: OpenCall, error: str, failure: object) -> Question | None:
+    """Judge a call that failed with an error, and say what is advised.
+
+    Returns:
+        What a person is asked, where the document says that the run then waits for one.
+    """
+    failed = judge(draft.here.errors, call, error, failure)
+    if failed is None:
+        return None
+    draft.change(failed=failed)
+    advice = advice_of(draft.policy, draft.here, draft.state)
+    if advice is None:
+        return None
+    draft.event("observed", f"observed/{advice.way}", advice.message, call.step)
+    if advice.way != "escalate" or draft.here.errors.on_escalate == "tell":
+        return None
+    if draft.state.escalation == _WATCHED:
+        # What is only tried on live work holds nothing up.
+        return None
+    said = f"{advice.message}. Shall the run go on?"
+    question = whether_to_go_on(draft.state, call.call_id, said)
+    draft.change(pending=(*draft.state.pending, question))
+    return question
+
+
+def _answered(draft: Draft, call: OpenCall, output: object) -> None:
+    failed = draft.state.failed
+    if failed is not None and failed.tool == call.tool:
+        draft.change(failed=None)
+    if output is not None:
         _shown(draft, call, output)
-    draft.out_of_time()
-    return draft.done()
 
 
 def _shown(draft: Draft, call: OpenCall, output: object) -> None:

@@ -14,6 +14,7 @@ from interlock.supervise._frozen import EMPTY, FrozenMap
 from interlock.supervise._problems import budget_problems, unknown_key, unknown_target
 from interlock.supervise.capability import matches, meets
 from interlock.supervise.contract import implied_minimum
+from interlock.supervise.failed import ERRORS, ErrorRules
 from interlock.supervise.parts import (
     CalledRunbook,
     Ceilings,
@@ -136,6 +137,7 @@ class Policy:
         suggested_wall_clock_seconds: How long it usually takes; it ends no run.
         escalation: What a deviation does.
         never: Order rules.
+        errors: How calls that failed are judged.
         warnings: What lint has found that is no fault.
         faults: What is wrong with the document; under these it runs at R0 alone.
 
@@ -159,6 +161,7 @@ class Policy:
     suggested_wall_clock_seconds: int | None = None
     escalation: Escalation = _ESCALATION
     never: tuple[OrderRule, ...] = ()
+    errors: ErrorRules = ERRORS
     warnings: tuple[Problem, ...] = ()
     faults: tuple[Problem, ...] = ()
 
@@ -193,10 +196,10 @@ class Policy:
     def digest(self) -> str:
         """SHA-256 (64 hexadecimal digits) of the canonical form of all fields.
 
-        What lint says of the document is left out. It is computed, so that a policy changed by
-        `replace` has another.
+        What lint says of the document is left out, and `errors` that say nothing: by those a log of
+        before goes on. It is computed, so that a policy changed by `replace` has another.
         """
-        left_out = {"warnings", "faults"}
+        left_out = {"warnings", "faults"} | ({"errors"} if self.errors == ERRORS else set())
         kept = (one.name for one in fields(self) if one.name not in left_out)
         return _core.digest({name: as_data(getattr(self, name)) for name in kept})
 

@@ -12,6 +12,7 @@ from interlock.supervise._caveats import Caveat, caveats_of
 from interlock.supervise._draft import Instant, read_now
 from interlock.supervise._uses import Budgets, StepUse, spent_of, steps_of, wall_clock
 from interlock.supervise.asked import Approval, Question
+from interlock.supervise.called import CallList, call_list
 from interlock.supervise.contract import (
     AdapterCoverage,
     Deployment,
@@ -96,6 +97,8 @@ class Report(Record):
         questions: What people were asked and are still asked.
         approvals: What came of the questions that were answered, and which call used each.
         calls: How many calls were attempted, allowed, asked, blocked, completed, failed, in_doubt.
+        called: How far the list of called runbooks has come; None where it calls none, or that is
+            not known.
         blocked: The calls and moves that were refused, in order, where there is a log.
         waited_seconds: How long it waited for people.
         profile: What the client was said to be and what it is.
@@ -119,6 +122,7 @@ class Report(Record):
     questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()
     calls: Mapping[str, int] = field(default_factory=dict[str, int])
+    called: CallList | None = None
     blocked: tuple[Event, ...] = ()
     waited_seconds: float = 0.0
     profile: ProfileTold = ProfileTold()
@@ -202,6 +206,7 @@ def report(
         questions=state.pending,
         approvals=state.approvals,
         calls={name: state.calls.get(name, 0) for name in _FATES},
+        called=call_list(policy, state) if policy else None,
         blocked=tuple(event for event in events or () if event.kind == "blocked"),
         waited_seconds=state.waited_seconds,
         profile=ProfileTold(claimed=deployment.profile if deployment else None, computed=computed),

@@ -10,6 +10,7 @@ from interlock import _core
 from interlock.errors import Problem, SpecInvalid, StateVersion
 from interlock.record._data import Record
 from interlock.supervise.asked import Approval, Question
+from interlock.supervise.failed import FailedCall
 from interlock.supervise.parts import DEVIATION_CLASSES, MAX_TOTAL, Escalation
 
 __all__ = [
@@ -163,6 +164,7 @@ class RunState(Record):
         calls_by_step: Calls that were allowed, by step.
         calls_by_tool: Calls that were allowed, by declared tool.
         open: Calls that were allowed and have no outcome, or are in doubt.
+        failed: The last call that failed with an error, until its tool answers; None: none.
         tokens: Tokens that were observed.
         verified: Whether what the current step must show has been shown.
         admitted: Whether those who must agree to the current step have.
@@ -203,6 +205,7 @@ class RunState(Record):
     calls_by_step: Mapping[str, int] = field(default_factory=dict[str, int])
     calls_by_tool: Mapping[str, int] = field(default_factory=dict[str, int])
     open: tuple[OpenCall, ...] = ()
+    failed: FailedCall | None = None
     tokens: int = 0
     verified: bool = False
     admitted: bool = True

@@ -203,11 +203,13 @@ class Supervisor:
         output: object = None,
         tokens: int = 0,
         error: str = "",
+        failure: Mapping[str, object] | None = None,
     ) -> Transition:
-        """Say what became of a call; its output is kept where the step is verified by it."""
+        """Say what became of a call; see `observe`. An output is kept where a step asks for it."""
         kept = output if self._is_verified_by_tool() else None
         given = {"call_id": call_id, "outcome": outcome, "output": kept}
-        return await self._moved("observe", given | {"tokens": tokens, "error": error})
+        given |= {"tokens": tokens, "error": error, "failure": failure}
+        return await self._moved("observe", given)
 
     async def advance(
         self, to: str, *, via: Via | None = None, by: str | None = None

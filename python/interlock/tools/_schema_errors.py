@@ -11,7 +11,7 @@ from interlock.tools._limits import HEADERS_LIMIT, PACKS_LIMIT, RULES_LIMIT
 if TYPE_CHECKING:
     from interlock.typing import JSON
 
-__all__ = ["ACTIONS", "rules_and_packs", "signals"]
+__all__ = ["ACTIONS", "error_rule", "rules_and_packs", "signals"]
 
 ACTIONS = {
     "continue": "it is no error",
@@ -27,8 +27,8 @@ ACTIONS = {
 """What is done next, by the names of the core."""
 
 
-def rules_and_packs() -> dict[str, JSON]:
-    """Describe the fields of a spec."""
+def error_rule() -> dict[str, JSON]:
+    """Describe one rule."""
     rule: dict[str, JSON] = {
         "id": parts.string("Its id; no two rules share one.", 1),
         "contains": parts.string("Text that the message or the code contains, in any case.", 1),
@@ -43,9 +43,14 @@ def rules_and_packs() -> dict[str, JSON]:
         "action": parts.choice({name: ACTIONS[name] for name in _core.error_names()[1]}),
         "waitMs": parts.whole("Milliseconds to wait; outranks what the server says.", 0),
     }
+    return parts.record(rule, ("id", "class", "action"))
+
+
+def rules_and_packs() -> dict[str, JSON]:
+    """Describe the fields of a spec."""
     return {
         "rules": parts.entries(
-            parts.record(rule, ("id", "class", "action")),
+            error_rule(),
             RULES_LIMIT,
             "Rules that are asked first, in order. Each has at least one of contains, matches, "
             "status, exitCode; all that it has must hold.",

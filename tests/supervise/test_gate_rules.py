@@ -319,8 +319,7 @@ def test_all_faults_at_once_and_a_gate_that_is_broken_asks() -> None:
         for name in ("rules.policy", "rules.rows[0].outputs", "rules.rows[0].when[0].op",
                      "score.bands[0].name", "score.bands[0].min")
     }  # fmt: skip
-    broken = {"rules": {**FREE, "otherwise": "alow"}}
-    policy = derive_policy(document(**broken), strict=False)
+    policy = derive_policy(document(rules={**FREE, "otherwise": "alow"}), strict=False)
     watched = Deployment("R0", AdapterCoverage(mcp_calls=True, shell=False, file_edits=False))
     given = {"inputs": {"env": "test"}, "deployment": watched}
     state = start_run(policy, agent_identity="agent", **given).unwrap()  # type: ignore[arg-type]
@@ -332,7 +331,9 @@ def test_a_fault_has_its_line_and_the_schema_takes_what_is_sound() -> None:
     with pytest.raises(RunbookInvalid) as raised:
         derive_policy(text)
     lines = text.splitlines()
-    assert ['"outputs": "alow"'] == [lines[line - 1].strip() for line, _ in raised.value.places]
+    assert ['"outputs": "alow"'] == [
+        lines[(line or 0) - 1].strip() for line, _ in raised.value.places
+    ]
     validator = Draft202012Validator(runbook_schema())
     assert validator.is_valid(document(rules=RULES, score=SCORE))
     assert not validator.is_valid(document(rules="RULES"))

@@ -60,7 +60,7 @@ def ruling(
     record = _record(draft, tool=tool, args=args, effect=effect)
     said = [] if gate.rules is None else [_by_table(gate.rules, record)]
     said += [] if gate.score is None else [_by_score(gate.score, record)]
-    word = max((one.word for one in said), key=WORDS.index)
+    word = max(said, key=lambda one: WORDS.index(one.word)).word
     why = "; ".join(one.said for one in said)
     if word == "allow" and is_dangerous(draft.step.risk):
         return Ruling("ask", f"{why}; a step that is {draft.step.risk} is asked about all the same")

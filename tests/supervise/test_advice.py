@@ -253,6 +253,16 @@ def test_it_is_told_until_the_tool_answers_or_the_step_is_left() -> None:
     assert (back.current, card(POLICY, back).advice) == ("act", None)
 
 
+def test_a_call_of_an_earlier_step_hides_no_advice_here() -> None:
+    earlier = propose(POLICY, at("act"), ProposedCall("cli:y"), now=1)
+    here = failed(fail(POLICY, earlier.state, "x", now=1).state, failure=BUSY)
+    told = advised(here.state)
+
+    late = observe(POLICY, here.state, earlier.call_id, "failed", now=3, failure=FULL)
+
+    assert advised(late.state) == told
+
+
 def test_a_call_of_an_earlier_step_advises_nothing_here() -> None:
     decision = propose(POLICY, at("look"), X)
     state = fail(derive_policy(document()), decision.state, "x").state

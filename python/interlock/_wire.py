@@ -19,8 +19,8 @@ class WireForm:
     __slots__ = ()
 
     def to_dict(self) -> dict[str, JSON]:
-        """Return the wire form."""
-        raise NotImplementedError
+        """Return the wire form; every class has its own."""
+        raise NotImplementedError(type(self).__qualname__)
 
     def to_json(self) -> str:
         """Return the wire form as one line of JSON."""

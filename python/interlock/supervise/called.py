@@ -101,7 +101,8 @@ def _compiled(policy: Policy) -> tuple[SequenceRun, tuple[str, ...]] | None:
             if one not in met:
                 passed[one].append(need)
     # Of those that every way leads through, the last is the one that itself needs all the others.
-    nearest = {one: max(needs, key=lambda need: len(passed[need]), default=None)
-               for one, needs in passed.items()}  # fmt: skip
-    steps = [{"id": one, "needs": [need] if need else []} for one, need in nearest.items()]
+    steps = [
+        {"id": one, "needs": sorted(needs, key=lambda need: len(passed[need]))[-1:]}
+        for one, needs in passed.items()
+    ]
     return SequenceRun(steps, limits={"rules": len(ids)}), tuple(ids)
